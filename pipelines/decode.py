@@ -1,0 +1,175 @@
+"""Strict decoding: bytes from outside become values, or the whole payload is refused.
+
+Belongs here: the formats (gzip, JSON, YAML, CSV) and the reading of one number or one date from text.
+Does not belong here: what the values mean (that is each source's `parse`). Every reader refuses what
+a lenient one would pass in silence: duplicate keys, NaN, truncated documents, HTML in place of data.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import re
+import zlib
+from datetime import UTC, date, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import yaml
+
+from pipelines.contracts import ContractError
+from pipelines.source import SourceError
+
+# Larger than any payload seen (GCP's yearly growth would reach it in decades), small enough for memory.
+MAX_DECODED_BYTES = 512 * 1024 * 1024
+
+
+def gunzipped(body: bytes) -> bytes:
+    """Return `body` decompressed if it is gzip, else unchanged; raises SourceError when damaged or huge."""
+    if not body.startswith(b"\x1f\x8b"):
+        return body
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(body)) as stream:
+            decoded = stream.read(MAX_DECODED_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise SourceError(f"not a whole gzip stream: {error}") from error
+    if len(decoded) > MAX_DECODED_BYTES:
+        raise SourceError(f"decompresses to more than {MAX_DECODED_BYTES} bytes")
+    return decoded
+
+
+def text(body: bytes) -> str:
+    """Decode UTF-8 (a byte-order mark is dropped); raises SourceError otherwise, or for an HTML page."""
+    try:
+        decoded = gunzipped(body).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SourceError(f"not UTF-8: {error}") from error
+    if re.match(r"\s*<(!doctype|html)", decoded, re.IGNORECASE):
+        raise SourceError("an HTML page in place of data")
+    return decoded
+
+
+def strict_json(body: bytes) -> Any:
+    """Parse JSON with numbers as int or Decimal.
+
+    Raises SourceError for anything that is not one whole JSON document and for a key that stands twice
+    in one object. NaN and Infinity, which JSON does not know and Python accepts, become decimals that no
+    contract accepts: they cost their own row and not the payload.
+    """
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            keys = [key for key, _ in pairs]
+            raise SourceError(f"duplicate key {next(k for k in keys if keys.count(k) > 1)!r}")
+        return found
+
+    try:
+        return json.loads(
+            text(body),
+            object_pairs_hook=unique,
+            parse_float=Decimal,
+            parse_constant=Decimal,
+        )
+    except (ValueError, RecursionError, InvalidOperation) as error:
+        raise SourceError(f"not a whole JSON document: {error}") from error
+
+
+class _StrictLoader(yaml.CSafeLoader):
+    """The safe loader, with decimals for floats and no key twice in one mapping."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        mapping = super().construct_mapping(node, deep=deep)
+        if len(mapping) < len(node.value):
+            raise SourceError(f"duplicate key near line {node.start_mark.line + 1}")
+        return mapping
+
+
+def _decimal_node(loader: _StrictLoader, node: yaml.ScalarNode) -> Decimal | str:
+    try:
+        return Decimal(str(node.value).replace("_", ""))
+    except InvalidOperation:
+        return str(node.value)  # .inf and .nan stay text, and fail their row's contract
+
+
+_StrictLoader.add_constructor("tag:yaml.org,2002:float", _decimal_node)
+
+
+def strict_yaml(body: bytes) -> Any:
+    """Parse one YAML document with floats as Decimal.
+
+    Raises SourceError for bad syntax, duplicate keys and anchors: an alias can make a small file huge,
+    and no source of ours uses one.
+    """
+    decoded = text(body)
+    if re.search(r"(?m)(^|[:\-\[,{]\s)\s*&\w", decoded):
+        raise SourceError("YAML anchors are not accepted")
+    try:
+        return yaml.load(decoded, Loader=_StrictLoader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise SourceError(f"not a whole YAML document: {error}") from error
+
+
+def strict_csv(body: bytes, required: set[str]) -> list[dict[str, str]]:
+    """Read a CSV with a header into dicts of text.
+
+    Raises SourceError when a `required` column is absent, a column stands twice, or a row has more or
+    fewer fields than the header: a truncated file shows in its last row.
+    """
+    reader = csv.reader(io.StringIO(text(body), newline=""), strict=True)
+    try:
+        header = next(reader, [])
+        if len(set(header)) < len(header) or not required <= set(header):
+            raise SourceError(f"CSV header {header} lacks {sorted(required - set(header))} or repeats a name")
+        rows = []
+        for fields in reader:
+            if fields and len(fields) != len(header):
+                raise SourceError(
+                    f"line {reader.line_num} has {len(fields)} fields, the header {len(header)}"
+                )
+            if fields:
+                rows.append(dict(zip(header, fields, strict=True)))
+    except csv.Error as error:
+        raise SourceError(f"not a whole CSV file: {error}") from error
+    return rows
+
+
+def amount(field: str, value: Any) -> Decimal:
+    """Read one plain decimal number, e.g. `2.49`, from JSON, YAML or text, as an exact Decimal.
+
+    Raises ContractError when it is missing, a boolean, not finite, or written with separators, signs
+    of currency or words: the format of such text cannot be told from the text alone.
+    """
+    if value is None or value == "":
+        raise ContractError("missing_value", field, value)
+    if isinstance(value, bool) or not isinstance(value, (int, Decimal, str)):
+        raise ContractError("wrong_type", field, value)
+    if isinstance(value, str):
+        if not re.fullmatch(r"\s*[+-]?\d+(\.\d+)?([eE][+-]?\d{1,3})?\s*", value, re.ASCII):
+            raise ContractError("not_a_number", field, value)
+        value = value.strip()
+    number = Decimal(value)
+    if not number.is_finite():
+        raise ContractError("not_finite", field, value)
+    return number
+
+
+def iso_date(field: str, value: Any) -> date:
+    """Read `YYYY-MM-DD`; raises ContractError otherwise."""
+    try:
+        return date.fromisoformat(value)
+    except (TypeError, ValueError) as error:
+        raise ContractError("not_a_date", field, value) from error
+
+
+def iso_instant(field: str, value: Any) -> datetime:
+    """Read an ISO 8601 instant as UTC; raises ContractError when it is none or states no zone."""
+    try:
+        instant = datetime.fromisoformat(value)
+    except (TypeError, ValueError) as error:
+        raise ContractError("not_an_instant", field, value) from error
+    if instant.tzinfo is None:
+        raise ContractError("time_without_zone", field, value)
+    return instant.astimezone(UTC)

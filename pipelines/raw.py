@@ -1,0 +1,276 @@
+"""The raw layer: its tables, and the loading of stored snapshots into them.
+
+Belongs here: DDL from the contracts, and delete-and-insert of whole snapshots by their ids inside the
+caller's transaction. Does not belong here: any meaning of a value; `raw` copies, `clean` cleans.
+
+Loading is idempotent, and a full rebuild is the same code given every snapshot: a snapshot is loaded
+when it is new, or when the code that parses it has changed since.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+
+from pipelines import contracts, decode, seeds, source
+from pipelines.contracts import ROW_KINDS, TYPES, RowKind, frame
+from pipelines.seeds import REFERENCE, SeedError
+from pipelines.snapshots import DamagedSnapshot, Sidecar, SnapshotStore
+from pipelines.source import Parsed, Part, Source, SourceError
+from pipelines.warehouse import ArrowFrame
+
+REFERENCE_SOURCE = "seeds"
+KEY_DDL = "source varchar not null, snapshot_id varchar not null, row_number bigint not null"
+OWN_TABLES = {
+    "run": "as_of timestamptz not null",
+    "source": (
+        "source varchar not null, kind varchar, title varchar, homepage varchar, licence varchar, "
+        "passes_on boolean, cadence varchar, source_rank bigint, max_age_days bigint, "
+        "is_seed boolean, is_fetched boolean, seen_live boolean"
+    ),
+    "snapshot": (
+        "source varchar not null, snapshot_id varchar not null, slice varchar, parser varchar, "
+        "observed_at timestamptz, recorded_at timestamptz, status varchar, reason varchar, "
+        "candidates bigint, accepted bigint, rejected bigint, not_applicable bigint"
+    ),
+    "sighting": (
+        "source varchar not null, snapshot_id varchar not null, "
+        "observed_at timestamptz, recorded_at timestamptz"
+    ),
+    "refused_candidate": (
+        f"{KEY_DDL}, kind varchar, verdict varchar, reason varchar, field varchar, value varchar, "
+        "locator varchar"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What loading one snapshot came to: `status` is loaded, refused, damaged or unknown_source."""
+
+    sidecar: Sidecar
+    status: str
+    reason: str | None
+    parsed: Parsed | None
+
+
+def store_seeds(store: SnapshotStore, folder: Path, recorded_at: datetime) -> dict[str, Source]:
+    """Snapshot every seed file and return the Source of every fact seed by slug.
+
+    Raises SeedError, listing what is wrong, before anything is stored: a seed is edited by a person who
+    is there to mend it.
+    """
+    bodies = {name: _seed_body(folder / f"{name}.csv") for name in REFERENCE}
+    references = {name: seeds.read_reference(name, body) for name, body in bodies.items()}
+    seeds.check_references(references)
+    declared = {row["source"]: row for row in references["fact_source"]}
+    facts: dict[str, tuple[Source, bytes]] = {}
+    for kind, path in seeds.fact_files(folder):
+        where = str(path.relative_to(folder.parent))
+        if path.stem not in declared or path.stem in facts or path.stem in source.all_sources():
+            raise SeedError(f"{where}: wants one line in seeds/fact_source.csv and a name of its own")
+        facts[path.stem] = (seeds.fact_source(declared[path.stem], kind, where), path.read_bytes())
+        list(seeds.fact_rows(kind, where, facts[path.stem][1]))
+    if missing := sorted(declared.keys() - facts.keys()):
+        raise SeedError(f"seeds/fact_source.csv: no file for {missing}")
+    for name, body in bodies.items():
+        part = Part(f"{name}.csv", body)
+        times = {"observed_at": recorded_at, "recorded_at": recorded_at}
+        store.add(REFERENCE_SOURCE, (part,), **times, slice_name=name, sightings=False)
+    for slug, (_, body) in facts.items():
+        part = Part(f"{slug}.csv", body)
+        store.add(slug, (part,), **times, sightings=False)
+    return {slug: fact for slug, (fact, _) in facts.items()}
+
+
+def _seed_body(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise SeedError(f"{path}: {error.strerror}") from error
+
+
+def load(
+    connection: duckdb.DuckDBPyConnection,
+    store: SnapshotStore,
+    fact_sources: Mapping[str, Source],
+    as_of: datetime,
+    progress: Callable[[Loaded], None] = lambda loaded: None,
+) -> list[Loaded]:
+    """Bring raw up to what is stored, inside the caller's transaction; returns what was loaded now."""
+    _ensure_tables(connection)
+    sources = {**source.all_sources(), **fact_sources}
+    _replace_sources(connection, sources, fact_sources)
+    connection.execute("delete from raw.run")
+    connection.execute("insert into raw.run values (?)", [as_of])
+    _replace_sightings(connection, store)
+    sidecars = store.sidecars()
+    _load_references(connection, store, sidecars)
+    have = {
+        (slug, snapshot_id): parser
+        for slug, snapshot_id, parser in connection.execute(
+            "select source, snapshot_id, parser from raw.snapshot"
+        ).fetchall()
+    }
+    parsers = {slug: parser_version(found) for slug, found in sources.items()}
+    results = []
+    for sidecar in sidecars:
+        parser = parsers.get(sidecar.source, "none")
+        if sidecar.source == REFERENCE_SOURCE or have.get((sidecar.source, sidecar.snapshot_id)) == parser:
+            continue
+        loaded = _read(store, sidecar, sources.get(sidecar.source))
+        _replace_snapshot(connection, loaded, parser)
+        results.append(loaded)
+        progress(loaded)
+    return results
+
+
+def parser_version(parsed_by: Source) -> str:
+    """A short hash of the code that turns this source's bytes into rows."""
+    code = hashlib.sha256()
+    for module in (inspect.getmodule(parsed_by.parse), contracts, decode, seeds, source):
+        code.update(Path(module.__file__).read_bytes())
+    return code.hexdigest()[:12]
+
+
+def _read(store: SnapshotStore, sidecar: Sidecar, found: Source | None) -> Loaded:
+    if found is None:
+        return Loaded(sidecar, "unknown_source", f"no source is named {sidecar.source!r}", None)
+    try:
+        return Loaded(sidecar, "loaded", None, source.read(found, store.load(sidecar)))
+    except SourceError as error:
+        return Loaded(sidecar, "refused", str(error), None)
+    except DamagedSnapshot as error:
+        return Loaded(sidecar, "damaged", str(error), None)
+
+
+def _ensure_tables(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create what is missing; a table of another shape is from older code and everything is reloaded."""
+    connection.execute("create schema if not exists raw")
+    wanted = dict(OWN_TABLES)
+    wanted |= {kind.name: f"{KEY_DDL}, {_ddl(kind)}" for kind in ROW_KINDS.values()}
+    wanted |= {name: _ddl(reference.kind) for name, reference in REFERENCE.items()}
+    changed = False
+    for table, ddl in wanted.items():
+        connection.execute(f"create or replace temp table shape ({ddl})")
+        shape = connection.execute("describe temp.shape").fetchall()
+        exists = connection.execute(
+            "select 1 from duckdb_tables() where schema_name = 'raw' and table_name = ?", [table]
+        ).fetchone()
+        if not exists or connection.execute(f"describe raw.{table}").fetchall() != shape:
+            connection.execute(f"create or replace table raw.{table} ({ddl})")
+            changed = changed or bool(exists)
+    connection.execute("drop table if exists temp.shape")
+    for kind in ROW_KINDS.values():
+        _comment(connection, kind)
+    if changed:
+        connection.execute("delete from raw.snapshot")
+
+
+def _ddl(kind: RowKind) -> str:
+    return ", ".join(f"{c.name} {TYPES[c.type].sql}" for c in kind.columns)
+
+
+def _comment(connection: duckdb.DuckDBPyConnection, kind: RowKind) -> None:
+    connection.execute(
+        f"comment on table raw.{kind.name} is '{kind.description.replace(chr(39), chr(39) * 2)}'"
+    )
+    for column in kind.columns:
+        meaning = column.description.replace("'", "''")
+        connection.execute(f"comment on column raw.{kind.name}.{column.name} is '{meaning}'")
+
+
+def _replace_sources(
+    connection: duckdb.DuckDBPyConnection, sources: Mapping[str, Source], facts: Mapping[str, Source]
+) -> None:
+    rows = [
+        {
+            "source": slug,
+            "kind": s.kind,
+            "title": s.title,
+            "homepage": s.homepage,
+            "licence": s.licence,
+            "passes_on": s.passes_on,
+            "cadence": s.cadence,
+            "source_rank": s.source_rank,
+            "max_age_days": s.max_age_days,
+            "is_seed": slug in facts,
+            "is_fetched": s.requests is not None,
+            "seen_live": s.seen_live,
+        }
+        for slug, s in sorted(sources.items())
+    ]
+    _refill(connection, "source", pl.DataFrame(rows))
+
+
+def _replace_sightings(connection: duckdb.DuckDBPyConnection, store: SnapshotStore) -> None:
+    rows = [(s.source, s.snapshot_id, s.observed_at, s.recorded_at) for s in store.sightings()]
+    instant = pl.Datetime("us", "UTC")
+    schema = {
+        "source": pl.String(),
+        "snapshot_id": pl.String(),
+        "observed_at": instant,
+        "recorded_at": instant,
+    }
+    _refill(connection, "sighting", pl.DataFrame(rows, schema=schema, orient="row"))
+
+
+def _load_references(
+    connection: duckdb.DuckDBPyConnection, store: SnapshotStore, sidecars: Iterable[Sidecar]
+) -> None:
+    newest = {s.slice: s for s in sidecars if s.source == REFERENCE_SOURCE}
+    for name, reference in REFERENCE.items():
+        rows = seeds.read_reference(name, store.load(newest[name]).parts[0].body)
+        _refill(connection, name, frame(reference.kind, rows))
+
+
+def _refill(connection: duckdb.DuckDBPyConnection, table: str, rows: pl.DataFrame) -> None:
+    connection.execute(f"delete from raw.{table}")
+    _insert(connection, table, rows)
+
+
+def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: pl.DataFrame) -> None:
+    arrived = ArrowFrame(rows)  # found by DuckDB under its Python name
+    connection.execute(f"insert into raw.{table} by name select * from arrived")
+    del arrived
+
+
+def _replace_snapshot(connection: duckdb.DuckDBPyConnection, loaded: Loaded, parser: str) -> None:
+    sidecar, parsed = loaded.sidecar, loaded.parsed
+    key = [sidecar.source, sidecar.snapshot_id]
+    for table in (*ROW_KINDS, "refused_candidate", "snapshot"):
+        connection.execute(f"delete from raw.{table} where source = ? and snapshot_id = ?", key)
+    ids = {"source": pl.lit(sidecar.source), "snapshot_id": pl.lit(sidecar.snapshot_id)}
+    counts: dict[str, Any] = dict.fromkeys(("candidates", "accepted", "rejected", "not_applicable"), 0)
+    if parsed is not None:
+        for kind, rows in parsed.rows.items():
+            _insert(connection, kind, rows.with_columns(**ids))
+        _insert(connection, "refused_candidate", parsed.refused.with_columns(**ids))
+        rejected = (parsed.refused["verdict"] == "rejected").sum()
+        counts = {
+            "candidates": parsed.candidates,
+            "accepted": parsed.candidates - len(parsed.refused),
+            "rejected": rejected,
+            "not_applicable": len(parsed.refused) - rejected,
+        }
+    connection.execute(
+        "insert into raw.snapshot values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            *key,
+            sidecar.slice,
+            parser,
+            sidecar.observed_at,
+            sidecar.recorded_at,
+            loaded.status,
+            loaded.reason,
+            *counts.values(),
+        ],
+    )

@@ -1,0 +1,395 @@
+"""The seeds: what a person edits in `seeds/*.csv`, typed, keyed and checked when it is read.
+
+Belongs here: the shape of every reference seed and the reading of fact seeds. Two sorts of files:
+
+- `seeds/<name>.csv` is reference: today's names, classes, factors and parameters. Shape: REFERENCE.
+- `seeds/<row kind>/<source>.csv` holds facts: rows of a row kind, in the kind's own columns, from a
+  publisher that has no payload to fetch. Its metadata is a line of `seeds/fact_source.csv`.
+
+Does not belong here: any figure. Both sorts are snapshotted like a payload before they are read, so
+every row has a `recorded_at`, and an edit never overwrites what was recorded before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pipelines.contracts import PRICE_TYPES, ROW_KINDS, Column, ContractError, RowKind, fit, parse_columns
+from pipelines.decode import amount, iso_date, iso_instant, strict_csv
+from pipelines.source import Accepted, Source, SourceError
+
+EVIDENCE = "measured, vendor_claim, read_off_chart, derived, assumed"
+STATED_CLASS = "stated, derived, assumed, not_reproducible"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A reference seed: its columns, its key, and the seeds that its columns point into."""
+
+    kind: RowKind
+    key: tuple[str, ...]
+    points_to: Mapping[str, str]
+
+
+def _reference(
+    name: str, description: str, key: str, columns: str, points_to: Mapping[str, str] | None = None
+) -> Reference:
+    kind = RowKind(name, description, parse_columns(columns))
+    return Reference(kind, tuple(key.split()), points_to or {})
+
+
+REFERENCE: dict[str, Reference] = {
+    reference.kind.name: reference
+    for reference in (
+        _reference(
+            "chip",
+            "One accelerator: model, form factor and memory.",
+            "chip_id",
+            """
+            chip_id            | text!    | canonical key, e.g. h100-sxm-80
+            chip_name          | text!    | name for people
+            vendor             | text!    | maker
+            architecture       | text     | architecture
+            form_factor        | text     | SXM, PCIe, OAM, NVL72, ...
+            memory_gb          | positive | memory of one chip in GB
+            memory_gb_low      | positive | smallest memory figure that a source may state for it, usable GB
+            memory_gb_high     | positive | largest such figure
+            bandwidth_tb_s     | positive | memory bandwidth in TB/s
+            fp8_dense_tflops   | positive | dense FP8 TFLOPS
+            fp4_dense_tflops   | positive | dense FP4 TFLOPS
+            tdp_w              | positive | power of one chip in W
+            scale_up_domain    | count    | most chips that one interconnect domain holds
+            node_gpu_count     | count    | chips of one full node as rented
+            launched           | text     | launch date as precisely as the source states it
+            source             | text     | where the figures come from; an unsourced figure stays blank
+            note               | text     | conflicts and remarks
+            """,
+        ),
+        _reference(
+            "chip_alias",
+            "A name that a source uses for a chip. source `*` holds for every source; a blank chip_id is a name that a person has looked at and will not map.",
+            "source raw_name",
+            """
+            source   | text! | slug of the source that uses the name, or *
+            raw_name | text! | the name as the source writes it; case and punctuation do not matter
+            chip_id  | text  | the chip, or blank for a name that must stay unmapped
+            note     | text  | why
+            """,
+            {"chip_id": "chip"},
+        ),
+        _reference(
+            "price_band",
+            "What a GPU-hour of a chip can plausibly cost; a price outside is rejected, never clamped.",
+            "chip_id price_type",
+            f"""
+            chip_id                  | text!  | the chip
+            price_type               | text!  | the price type, or * for all [one of: *, {PRICE_TYPES}]
+            low_usd_per_gpu_hour     | price! | lowest plausible price
+            high_usd_per_gpu_hour    | price! | highest plausible price
+            source                   | text!  | where the band comes from
+            """,
+            {"chip_id": "chip"},
+        ),
+        _reference(
+            "provider",
+            "Who rents chips out or sells tokens.",
+            "provider_id",
+            """
+            provider_id      | text! | canonical key, as sources write it in `provider`
+            provider_name    | text! | name for people
+            provider_class   | text! | what it is [one of: hyperscaler, neocloud, marketplace, reseller, aggregator, model_developer]
+            segment          | text  | segment of the rental index [one of: specialist, hyperscaler]
+            reference_region | text  | the region whose prices stand for the provider; blank where one price holds everywhere
+            homepage         | text  | its site
+            """,
+        ),
+        _reference(
+            "model",
+            "A language model.",
+            "model_id",
+            """
+            model_id                     | text!    | canonical key
+            model_name                   | text!    | name for people
+            developer                    | text     | who made it
+            parameters_b                 | positive | total parameters in billions
+            active_parameters_prefill_b  | positive | parameters active while reading, billions
+            active_parameters_decode_b   | positive | parameters active while writing, billions
+            kv_bytes_per_token           | positive | bytes of KV cache per token
+            context_tokens               | count    | longest context in tokens
+            released                     | text     | release date as precisely as the source states it
+            source                       | text     | where the figures come from
+            note                         | text     | remarks
+            """,
+        ),
+        _reference(
+            "model_alias",
+            "A name that a publisher or provider uses for a model.",
+            "source raw_name",
+            """
+            source   | text! | slug of the source that uses the name, or *
+            raw_name | text! | the name as the source writes it
+            model_id | text  | the model, or blank for a name that must stay unmapped
+            note     | text  | why
+            """,
+            {"model_id": "model"},
+        ),
+        _reference(
+            "workload",
+            "What a request looks like; the conditions that make two figures comparable.",
+            "workload_id",
+            """
+            workload_id           | text!    | key, as benchmark rows write it in `workload`
+            workload_name         | text!    | name for people
+            input_tokens          | positive | input tokens per request, cached or not
+            cached_input_tokens   | positive | of these, tokens read from a cache
+            uncached_input_tokens | positive | of these, tokens computed
+            output_tokens         | positive | output tokens per request
+            context_tokens        | positive | tokens held in the KV cache by one session
+            ranked                | bool!    | whether the headline compares chips on it
+            source                | text     | where the figures come from
+            note                  | text     | remarks
+            """,
+        ),
+        _reference(
+            "fact_source",
+            "A publisher whose facts stand in seeds/<row kind>/<source>.csv; the same declaration that a fetched source makes in code.",
+            "source",
+            """
+            source       | text! | the file's name without .csv
+            kind         | text! | what it holds [one of: rental, benchmark, token_price, index]
+            title        | text! | who published what
+            homepage     | text  | where
+            licence      | text! | licence or terms, in words
+            passes_on    | bool! | whether its rows may be published
+            cadence      | text! | how often it changes
+            source_rank  | int!  | smaller wins where two sources state the same thing
+            max_age_days | count! | how long a value may be carried as a price after it was last seen
+            """,
+        ),
+        _reference(
+            "price_series",
+            "A published price series that costs may be computed on: an index, or constants of a cost model. Providers' own prices become series by themselves.",
+            "index_name",
+            """
+            index_name       | text! | the series, as rental_index_value rows name it
+            title            | text! | name for people
+            price_basis      | text! | what it is [one of: published_index, owning_cost_model, rent_model, own_contract]
+            segment          | text  | segment it describes [one of: specialist, hyperscaler]
+            max_age_days     | count | days that a value holds after its date; blank: until superseded
+            headline_order   | count | order beside the headline; blank: not shown there
+            passes_on        | bool! | whether its values may be published
+            source           | text! | method and publisher
+            """,
+        ),
+        _reference(
+            "hardware_factor",
+            "What a publisher says its measured figure becomes on a named chip; multiplies throughput at fixed speed.",
+            "publisher point_label_prefix to_chip_id",
+            """
+            publisher          | text!     | publisher of the points that it applies to
+            point_label_prefix | text!     | points whose label starts so
+            from_chip_id       | text!     | chip of those points
+            to_chip_id         | text!     | chip that the factor leads to
+            factor             | positive! | throughput on the target / throughput of the point
+            known_at           | instant!  | when it was published
+            source             | text!     | the figures behind it
+            """,
+            {"from_chip_id": "chip", "to_chip_id": "chip"},
+        ),
+        _reference(
+            "live_traffic_factor",
+            "Share of its benchmark throughput that live traffic reaches, as one report states it for one engine.",
+            "publisher engine",
+            """
+            publisher | text!     | publisher of the points that it applies to
+            engine    | text!     | engine of those points
+            factor    | positive! | live throughput / benchmark throughput
+            known_at  | instant!  | when it was published
+            source    | text!     | who says so
+            """,
+        ),
+        _reference(
+            "power_constant",
+            "All-in power of one chip in a data centre, as a published cost model states it from a date on.",
+            "chip_id valid_from known_at",
+            """
+            chip_id         | text!     | the chip
+            power_kw_all_in | positive! | kW per chip, facility included
+            valid_from      | date!     | since when the model uses it
+            known_at        | instant!  | when it was published
+            source          | text!     | where
+            """,
+            {"chip_id": "chip"},
+        ),
+        _reference(
+            "stated_value",
+            "A figure that a text states and that is neither price, point nor deck.",
+            "stated_value_id",
+            f"""
+            stated_value_id | text!   | key
+            subject         | text!   | what it is about
+            metric          | text!   | what is measured
+            value           | number! | the figure as stated
+            unit            | text!   | its unit
+            stated_on       | date    | day it holds for
+            date_precision  | text!   | how precise that day is [one of: day, month, unknown]
+            known_at        | instant! | when it was published
+            value_class     | text!   | how it came about [one of: {STATED_CLASS}]
+            source          | text!   | the text
+            note            | text    | what a reader must know
+            """,
+        ),
+        _reference(
+            "method_parameter",
+            "A parameter of a published method; a changed value is a new version.",
+            "method version parameter",
+            """
+            method    | text!   | the method
+            version   | text!   | its version
+            parameter | text!   | the parameter
+            value     | number! | its value
+            unit      | text!   | its unit
+            reason    | text!   | why this value
+            """,
+        ),
+        _reference(
+            "session_assumption",
+            "A named assumption on how many sessions share one GPU; turns a speed into a cost that says what it assumes.",
+            "assumption_id",
+            """
+            assumption_id         | text!     | key
+            sessions_per_gpu      | positive! | sessions per GPU
+            description           | text!     | in words
+            source                | text!     | why it is of interest
+            """,
+        ),
+    )
+}
+
+
+class SeedError(Exception):
+    """A seed file is not what it must be; the message names file, line and every problem found."""
+
+
+def read_reference(name: str, body: bytes) -> list[dict[str, Any]]:
+    """Read the reference seed `name`: typed rows in the seed's columns.
+
+    Raises SeedError listing every problem at once: unknown or missing columns, values that do not fit,
+    keys that stand twice. That its references exist is asked by `check_references`.
+    """
+    reference = REFERENCE[name]
+    path = f"seeds/{name}.csv"
+    names = {c.name for c in reference.kind.columns}
+    raw_rows = _csv(path, body, names)
+    problems = [f"{path}:1: {name} has no column {c!r}" for c in (raw_rows or [{}])[0] if c not in names]
+    rows: list[dict[str, Any]] = []
+    seen: dict[tuple[Any, ...], int] = {}
+    for line, raw in enumerate(raw_rows, start=2):
+        try:
+            row = {c.name: fit(c, typed(c, raw[c.name])) for c in reference.kind.columns}
+        except ContractError as error:
+            problems.append(f"{path}:{line}: {error}")
+            continue
+        key = tuple(row[k] for k in reference.key)
+        if key in seen:
+            problems.append(f"{path}:{line}: key {key} stands already in line {seen[key]}")
+        seen[key] = line
+        rows.append(row)
+    if problems:
+        raise SeedError("\n".join(problems))
+    return rows
+
+
+def check_references(seeds: Mapping[str, list[dict[str, Any]]]) -> None:
+    """Raise SeedError naming every value that points into another seed and finds nothing there."""
+    problems = []
+    for name, rows in seeds.items():
+        for column, target in REFERENCE[name].points_to.items():
+            known = {row[REFERENCE[target].key[0]] for row in seeds.get(target, [])}
+            missing = sorted({row[column] for row in rows if row[column]} - known)
+            problems += [f"seeds/{name}.csv: {column} {value!r} is not in {target}.csv" for value in missing]
+    if problems:
+        raise SeedError("\n".join(problems))
+
+
+def fact_rows(kind: RowKind, path: str, body: bytes) -> Iterable[Accepted]:
+    """Yield the rows of a CSV in the canonical columns of `kind`; absent columns are unknown.
+
+    Raises SeedError for an unknown column and for a cell that cannot be read as its column's type, with
+    file and line: a person typed it, and a person mends it.
+    """
+    columns = {c.name: c for c in kind.columns}
+    for line, raw in enumerate(_csv(path, body, {c.name for c in kind.columns if c.required}), start=2):
+        unknown = raw.keys() - columns.keys()
+        if unknown:
+            raise SeedError(f"{path}: {kind.name} has no column {sorted(unknown)}")
+        try:
+            row = {name: typed(columns[name], cell) for name, cell in raw.items()}
+        except ContractError as error:
+            raise SeedError(f"{path}:{line}: {error}") from error
+        if row.get("known_at") is None:
+            raise SeedError(f"{path}:{line}: known_at: a typed fact says when the world could know it")
+        yield Accepted(kind.name, row, locator=f"line {line}")
+
+
+def _csv(path: str, body: bytes, required: set[str]) -> list[dict[str, str]]:
+    try:
+        return strict_csv(body, required)
+    except SourceError as error:
+        raise SeedError(f"{path}: {error}") from error
+
+
+def typed(column: Column, cell: str) -> Any:
+    """Read a CSV cell as the column's type: blank is unknown, dates are ISO, a bare date is UTC midnight."""
+    cell = cell.strip()
+    if cell == "":
+        return None
+    if column.type in ("number", "positive", "money", "price"):
+        return amount(column.name, cell)
+    if column.type in ("int", "count"):
+        number = amount(column.name, cell)
+        if number != int(number):
+            raise ContractError("not_an_integer", column.name, cell)
+        return int(number)
+    if column.type == "bool":
+        if cell not in ("true", "false"):
+            raise ContractError("not_true_or_false", column.name, cell)
+        return cell == "true"
+    if column.type == "date":
+        return iso_date(column.name, cell)
+    if column.type == "instant":
+        if len(cell) == len("2026-01-31"):
+            day = iso_date(column.name, cell)
+            return datetime(day.year, day.month, day.day, tzinfo=UTC)
+        return iso_instant(column.name, cell)
+    return cell
+
+
+def fact_files(folder: Path) -> list[tuple[RowKind, Path]]:
+    """The fact seeds below `folder`: (row kind, file) in path order; raises SeedError for a stray folder."""
+    found = []
+    for path in sorted(folder.glob("*/*.csv")):
+        if path.parent.name not in ROW_KINDS:
+            raise SeedError(f"{path}: a folder of seeds is named after a row kind: {sorted(ROW_KINDS)}")
+        found.append((ROW_KINDS[path.parent.name], path))
+    return found
+
+
+def fact_source(declared: Mapping[str, Any], kind: RowKind, path: str) -> Source:
+    """The Source of a fact seed: metadata from its line in fact_source.csv, parse from its row kind."""
+    return Source(
+        kind=declared["kind"],
+        title=declared["title"],
+        homepage=declared["homepage"] or "",
+        licence=declared["licence"],
+        passes_on=declared["passes_on"],
+        cadence=declared["cadence"],
+        source_rank=declared["source_rank"],
+        max_age_days=declared["max_age_days"],
+        parse=lambda snapshot: fact_rows(kind, path, snapshot.parts[0].body),
+        slug=declared["source"],
+    )

@@ -1,0 +1,212 @@
+"""What a Source is: who publishes, how to ask, and how its bytes become rows.
+
+Belongs here: the declaration that every file in `sources/` makes, and the accounting that turns what
+`parse()` yields into typed rows and refusals. Does not belong here: Dagster, DuckDB, the network
+(`http.py`) or the disk (`snapshots.py`). How to add one: CONTRIBUTING.md.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+import polars as pl
+
+from pipelines import sources as sources_package
+from pipelines.contracts import ROW_KINDS, ContractError, checked, frame
+
+
+class SourceError(Exception):
+    """A whole payload cannot be trusted: wrong envelope, truncated, not the document it should be."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request of a fetch. Requests of one `slice` become the parts of one snapshot, in order."""
+
+    url: str
+    slice: str = "all"
+    method: str = "GET"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    json: Any = None
+
+
+@dataclass(frozen=True)
+class Part:
+    """The bytes of one response or one imported file, as received."""
+
+    name: str
+    body: bytes
+    url: str | None = None
+    status: int | None = None
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One stored payload: everything that `parse()` may look at.
+
+    `observed_at` is the moment that the payload shows, `recorded_at` the moment that we stored it;
+    `context` is what a person stated beside an imported file.
+    """
+
+    source: str
+    snapshot_id: str
+    slice: str
+    parts: tuple[Part, ...]
+    observed_at: datetime
+    recorded_at: datetime
+    context: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """A candidate that became a row of `kind` (checked against its contract by `read`)."""
+
+    kind: str
+    row: Mapping[str, Any]
+    locator: str = ""
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """A candidate that is wrong, with the reason, the offending field and value, and where it stands."""
+
+    kind: str
+    reason: str
+    locator: str
+    field: str = ""
+    value: object = None
+
+
+@dataclass(frozen=True)
+class NotApplicable:
+    """A candidate that is no price or point of ours: no GPU, a price type that is not offered."""
+
+    kind: str
+    reason: str
+    locator: str
+
+
+Outcome = Accepted | Rejected | NotApplicable
+
+
+@dataclass(frozen=True)
+class Source:
+    """One publisher of payloads. The slug is the module's name: path is identity.
+
+    kind: `rental`, `benchmark`, `token_price` or `index`.
+    licence: the licence or the terms, in words; `passes_on` says whether its rows may be published.
+    source_rank: smaller wins where two sources state the same provider's price or the same point.
+    max_age_days: how long a value may be carried as a price after it was last seen.
+    parse: pure; yields one Outcome per candidate; raises SourceError when the payload is not the
+        document it should be.
+    requests: what a live fetch asks for; None when the source is imported only.
+    next_request: the request after this part, for paged sources; None at the end.
+    observed_at: the moment that the payload itself proves, or None.
+    seen_live: False until a person has watched the live fetch succeed.
+    """
+
+    kind: str
+    title: str
+    homepage: str
+    licence: str
+    passes_on: bool
+    cadence: str
+    source_rank: int
+    max_age_days: int
+    parse: Callable[[Snapshot], Iterable[Outcome]]
+    requests: Callable[[], Iterable[Request]] | None = None
+    next_request: Callable[[Request, Part], Request | None] | None = None
+    observed_at: Callable[[tuple[Part, ...]], datetime | None] | None = None
+    seen_live: bool = False
+    slug: str = ""
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """The typed outcome of one snapshot.
+
+    rows: one frame per row kind in the contract's columns plus `row_number`.
+    refused: kind, verdict (`rejected` or `not_applicable`), reason, field, value, locator, row_number.
+    """
+
+    rows: dict[str, pl.DataFrame]
+    refused: pl.DataFrame
+
+    @property
+    def candidates(self) -> int:
+        """Accepted + rejected + not applicable."""
+        return sum(len(f) for f in self.rows.values()) + len(self.refused)
+
+
+REFUSED_SCHEMA = {
+    "row_number": pl.Int64(),
+    "kind": pl.String(),
+    "verdict": pl.String(),
+    "reason": pl.String(),
+    "field": pl.String(),
+    "value": pl.String(),
+    "locator": pl.String(),
+}
+# A hostile payload may carry megabytes in one field; the record of a refusal stays readable.
+SHOWN_VALUE_LENGTH = 200
+
+
+def read(source: Source, snapshot: Snapshot) -> Parsed:
+    """Parse `snapshot`; every candidate ends as a row or as a refusal, and none disappears.
+
+    Raises SourceError for a payload that is not the source's document. A row that breaks its contract
+    is a rejection of that row alone.
+    """
+    rows: dict[str, list[dict[str, Any]]] = {}
+    numbers: dict[str, list[int]] = {}
+    refused: list[tuple[Any, ...]] = []
+    for number, outcome in enumerate(_accounted(source.parse(snapshot))):
+        if isinstance(outcome, Accepted):
+            rows.setdefault(outcome.kind, []).append(dict(outcome.row))
+            numbers.setdefault(outcome.kind, []).append(number)
+        elif isinstance(outcome, Rejected):
+            shown = None if outcome.value is None else str(outcome.value)[:SHOWN_VALUE_LENGTH]
+            refused.append(
+                (number, outcome.kind, "rejected", outcome.reason, outcome.field, shown, outcome.locator)
+            )
+        else:
+            refused.append(
+                (number, outcome.kind, "not_applicable", outcome.reason, "", None, outcome.locator)
+            )
+    frames = {
+        kind: frame(ROW_KINDS[kind], found).with_columns(
+            pl.Series("row_number", numbers[kind], dtype=pl.Int64())
+        )
+        for kind, found in rows.items()
+    }
+    return Parsed(frames, pl.DataFrame(refused, schema=REFUSED_SCHEMA, orient="row", strict=True))
+
+
+def _accounted(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
+    for outcome in outcomes:
+        if not isinstance(outcome, Accepted):
+            yield outcome
+            continue
+        try:
+            yield replace(outcome, row=checked(ROW_KINDS[outcome.kind], outcome.row))
+        except ContractError as error:
+            yield Rejected(outcome.kind, error.reason, outcome.locator, error.field, error.value)
+
+
+@cache
+def all_sources() -> dict[str, Source]:
+    """Every source by slug, found by importing `sources/`; a module without SOURCE raises TypeError."""
+    found = {}
+    for module_info in pkgutil.iter_modules(sources_package.__path__):
+        module = importlib.import_module(f"{sources_package.__name__}.{module_info.name}")
+        source = getattr(module, "SOURCE", None)
+        if not isinstance(source, Source):
+            raise TypeError(f"{module.__file__}: a source module defines SOURCE = Source(...)")
+        found[module_info.name] = replace(source, slug=module_info.name)
+    return found

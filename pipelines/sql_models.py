@@ -1,0 +1,243 @@
+"""The models: reads `sql/**/*.sql`, orders them, builds them in one transaction, checks them.
+
+Belongs here: header grammar, dependencies, layer rule, build. Does not belong here: Dagster
+(`assets/models.py`), the connection (`warehouse.py`), the macros (`as_known.py`). Grammar: sql/README.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import duckdb
+import sqlglot
+from sqlglot import exp
+
+LAYERS = ("raw", "clean", "core", "mart")
+KEYS = ("grain", "column", "check", "warn")
+
+
+class ModelError(Exception):
+    """A model file, or the graph of them, is not what it must be; says file and line."""
+
+
+class CheckFailed(Exception):
+    """Checks found rows that must not be; lists all of them. The transaction is rolled back."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """One select in one file: `sql/core/chip.sql` makes `core.chip`."""
+
+    path: Path
+    schema: str
+    table: str
+    sql: str
+    description: str
+    grain: tuple[str, ...]
+    columns: Mapping[str, str]
+    checks: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """`schema.table`."""
+        return f"{self.schema}.{self.table}"
+
+    @cached_property
+    def tree(self) -> exp.Expression:
+        """The parsed select."""
+        return _parse(self.path, self.sql)
+
+    @cached_property
+    def depends_on(self) -> tuple[str, ...]:
+        """Every table that the select reads, as `schema.table`, sorted."""
+        return tuple(sorted({f"{t.db}.{t.name}" for t in self.tree.find_all(exp.Table) if t.db}))
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a build did with one model: rows, and the warnings that its rows raised."""
+
+    model: Model
+    rows: int
+    warnings: tuple[str, ...] = field(default=())
+
+
+def read_models(folder: Path) -> dict[str, Model]:
+    """Read every model below `folder`, in an order in which each can be built.
+
+    Raises ModelError for a bad header, a reference that is no `schema.table`, a layer that reads to its
+    right, an unknown table, or a cycle.
+    """
+    models = {}
+    for layer in LAYERS[1:]:
+        for path in sorted((folder / layer).glob("*.sql")):
+            model = read_model(path)
+            _check_references(model)
+            models[model.name] = model
+    graph = {}
+    for model in models.values():
+        for name in model.depends_on:
+            if name not in models and not name.startswith("raw."):
+                raise ModelError(f"{model.path}: reads {name}, which no model makes")
+        graph[model.name] = {name for name in model.depends_on if name in models}
+    try:
+        return {name: models[name] for name in TopologicalSorter(graph).static_order()}
+    except CycleError as error:
+        raise ModelError(f"models read each other in a circle: {' -> '.join(error.args[1])}") from error
+
+
+def read_model(path: Path) -> Model:
+    """Read one model file; raises ModelError with file and line for anything the grammar does not know."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    description: list[str] = []
+    entries: list[tuple[str, list[str]]] = []
+    for number, line in enumerate(lines, start=1):
+        if not line.startswith("--"):
+            break
+        key = re.match(r"-- ([a-z_]+): (.+)", line)
+        continued = re.match(r"--   \s*(\S.*)", line)
+        if key and key[1] in KEYS:
+            entries.append((key[1], [key[2].strip()]))
+        elif key:
+            raise ModelError(f"{path}:{number}: unknown header key {key[1]!r}; known are {', '.join(KEYS)}")
+        elif continued and entries:
+            entries[-1][1].append(continued[1].strip())
+        elif entries:
+            raise ModelError(f"{path}:{number}: a header line is `-- key: value` or, indented, its rest")
+        else:
+            description.append(line[2:].strip())
+    values = [(key, " ".join(parts)) for key, parts in entries]
+    grains = [value for key, value in values if key == "grain"]
+    if len(grains) != 1 or not any(description):
+        raise ModelError(f"{path}:1: a header has a sentence that says what a row is, and one grain")
+    columns: dict[str, str] = {}
+    for key, value in values:
+        name, bar, meaning = (part.strip() for part in value.partition("|"))
+        if key == "column" and (not bar or not meaning or name in columns):
+            raise ModelError(f"{path}: column {name!r} wants `name | description`, once")
+        if key == "column":
+            columns[name] = meaning
+    return Model(
+        path=path,
+        schema=path.parent.name,
+        table=path.stem,
+        sql="\n".join(lines),
+        description=" ".join(filter(None, description)),
+        grain=tuple(name.strip() for name in grains[0].split(",")),
+        columns=columns,
+        checks=tuple(value for key, value in values if key == "check"),
+        warnings=tuple(value for key, value in values if key == "warn"),
+    )
+
+
+def _parse(path: Path, sql: str) -> exp.Expression:
+    try:
+        trees = [tree for tree in sqlglot.parse(sql, read="duckdb") if tree is not None]
+    except sqlglot.ParseError as error:
+        at = error.errors[0].get("line") if error.errors else "?"
+        raise ModelError(f"{path}:{at}: not SQL: {error}") from error
+    if len(trees) != 1 or not isinstance(trees[0], exp.Query):
+        raise ModelError(f"{path}: a model is exactly one select")
+    return trees[0]
+
+
+def _check_references(model: Model) -> None:
+    ctes = {cte.alias for cte in model.tree.find_all(exp.CTE)}
+    for table in model.tree.find_all(exp.Table):
+        if not table.db and table.name not in ctes:
+            raise ModelError(f"{model.path}: {table.sql()} is neither `schema.table` nor a CTE")
+    for name in model.depends_on:
+        schema = name.split(".")[0]
+        if schema not in LAYERS or LAYERS.index(schema) > LAYERS.index(model.schema):
+            raise ModelError(f"{model.path}: {model.schema} reads {name}, which does not stand to its left")
+
+
+def build(
+    connection: duckdb.DuckDBPyConnection,
+    models: Mapping[str, Model],
+    checks: Iterable[Path] = (),
+    progress: Callable[[Built], None] = lambda built: None,
+) -> list[Built]:
+    """Create or replace every model and run every check, inside the caller's transaction.
+
+    `checks` are files whose query returns failing rows. Raises CheckFailed, listing every failed check
+    at once, so that the caller rolls back and the last good tables stay.
+    """
+    results, failed = [], []
+    for model in models.values():
+        connection.execute(f"create schema if not exists {model.schema}")
+        try:
+            connection.execute(f"create or replace table {model.name} as {model.sql}")
+        except duckdb.Error as error:
+            raise ModelError(f"{model.path}: {error}") from error
+        rows = connection.execute(f"select count(*) from {model.name}").fetchone()[0]
+        failed += _failures(connection, model)
+        built = Built(model, rows, tuple(_violations(connection, model, model.warnings)))
+        _comment(connection, model)
+        results.append(built)
+        progress(built)
+    for path in checks:
+        found = connection.execute(f"select count(*) from ({_parse(path, path.read_text()).sql('duckdb')})")
+        if count := found.fetchone()[0]:
+            failed.append(f"{path}: {count} rows")
+    _drop_orphans(connection, models)
+    if failed:
+        raise CheckFailed("checks failed, nothing was changed:\n  " + "\n  ".join(failed))
+    return results
+
+
+def _failures(connection: duckdb.DuckDBPyConnection, model: Model) -> list[str]:
+    described = connection.execute(f"describe {model.name}").fetchall()
+    real = [row[0] for row in described]
+    failed = []
+    if model.schema == "mart" and list(model.columns) != real:
+        failed.append(f"{model.path}: columns documented {list(model.columns)}, made {real}")
+    elif unknown := [name for name in (*model.columns, *model.grain) if name not in real]:
+        failed.append(f"{model.path}: no such columns: {unknown}")
+    if not set(model.grain) <= set(real):
+        return failed
+    key = ", ".join(model.grain)
+    twice = connection.execute(
+        f"select count(*) from (select 1 from {model.name} group by {key} having count(*) > 1)"
+    ).fetchone()[0]
+    if twice:
+        failed.append(f"{model.path}: grain ({key}) stands more than once for {twice} keys")
+    return failed + list(_violations(connection, model, model.checks))
+
+
+def _violations(
+    connection: duckdb.DuckDBPyConnection, model: Model, expressions: Iterable[str]
+) -> Iterable[str]:
+    for expression in expressions:
+        # A check that is unknown for a row is not passed by it: say `x is null or ...` where null is fine.
+        count = connection.execute(
+            f"select count(*) from {model.name} where ({expression}) is not true"
+        ).fetchone()[0]
+        if count:
+            yield f"{model.path}: {count} rows break `{expression}`"
+
+
+def _comment(connection: duckdb.DuckDBPyConnection, model: Model) -> None:
+    def quoted(text: str) -> str:
+        return "'" + text.replace("'", "''") + "'"
+
+    connection.execute(f"comment on table {model.name} is {quoted(model.description)}")
+    for column, meaning in model.columns.items():
+        connection.execute(f"comment on column {model.name}.{column} is {quoted(meaning)}")
+
+
+def _drop_orphans(connection: duckdb.DuckDBPyConnection, models: Mapping[str, Model]) -> None:
+    """Drop tables of layers that no file makes any more: a renamed model must not leave its old self."""
+    listed = connection.execute(
+        "select schema_name || '.' || table_name from duckdb_tables() "
+        "where schema_name in ('clean', 'core', 'mart')"
+    ).fetchall()
+    for (name,) in listed:
+        if name not in models:
+            connection.execute(f"drop table {name}")

@@ -1,0 +1,247 @@
+-- One benchmark point as a source states it, with GPU counts settled and throughputs in one form; one row
+-- per raw row. Counts: a stated one wins; else tensor x pipeline x context ranks x workers. Expert
+-- parallelism and data-parallel attention add no GPUs.
+-- grain: source, snapshot_id, row_number
+-- column: gpu_count_basis | stated, inferred (from ranks, or a legacy split solved from throughputs) or unknown
+-- column: prefill_accelerator_count | GPUs of the prefill side; null when prefill and decode share GPUs
+-- column: decode_accelerator_count | GPUs of the decode side; null when prefill and decode share GPUs
+-- column: output_tok_s | output tokens per second of the whole deployment; null: its GPUs are unknown
+-- column: output_tok_s_gpu | output tokens per second / all GPUs
+-- column: output_tok_s_decode_gpu | output tokens per second / decode GPUs, disaggregated serving only
+-- column: input_tok_s_prefill_gpu | input tokens per second / prefill GPUs, disaggregated serving only
+-- column: known_at | when the world could know it
+-- column: reject_reason | why the point is not accepted; null: accepted
+-- check: reject_reason is not null or accelerator_count is null or accelerator_count > 0
+-- check: prefill_accelerator_count is null or disaggregated
+with
+
+results as (
+    select * from raw.benchmark_result
+),
+
+snapshots as (
+    select * from clean.snapshot
+),
+
+names as (
+    select * from clean.resolved_name
+),
+
+resolved as (
+    select
+        results.*,
+        chip_names.canonical_id as chip_id,
+        model_names.canonical_id as model_id,
+        snapshots.observed_at as snapshot_observed_at,
+        -- The identity that every disaggregated row obeys, (i P + o D) / (P + D) = t, solved for P where
+        -- old rows state only P + D.
+        case
+            when results.disaggregated
+                and results.throughput_basis = 'per_role_gpu'
+                and results.prefill_accelerator_count is null
+                and results.decode_accelerator_count is null
+                and results.accelerator_count is not null
+                and results.input_tok_s <> results.output_tok_s
+                then results.accelerator_count * (results.total_tok_s - results.output_tok_s)
+                    / (results.input_tok_s - results.output_tok_s)
+        end as solved_prefill_count,
+    from results
+    inner join snapshots
+        on results.source = snapshots.source
+        and results.snapshot_id = snapshots.snapshot_id
+    left join names as chip_names
+        on chip_names.domain = 'chip'
+        and results.source = chip_names.source
+        and results.raw_chip_name = chip_names.raw_name
+    left join names as model_names
+        on model_names.domain = 'model'
+        and results.source = model_names.source
+        and results.raw_model_name = model_names.raw_name
+),
+
+split as (
+    select
+        *,
+        case
+            when abs(solved_prefill_count - round(solved_prefill_count)) < 0.01
+                and round(solved_prefill_count) between 1 and accelerator_count - 1
+                then cast(round(solved_prefill_count) as bigint)
+        end as split_prefill_count,
+    from resolved
+),
+
+counted as (
+    select
+        *,
+        case
+            when not disaggregated then null
+            when prefill_accelerator_count is not null then prefill_accelerator_count
+            when split_prefill_count is not null then split_prefill_count
+            else prefill_tp * coalesce(prefill_pp, 1) * prefill_workers
+        end as prefill_gpus,
+        case
+            when not disaggregated then null
+            when decode_accelerator_count is not null then decode_accelerator_count
+            when split_prefill_count is not null then accelerator_count - split_prefill_count
+            else tp * coalesce(pp, 1) * coalesce(cp, 1) * workers
+        end as decode_gpus,
+        case
+            when not coalesce(disaggregated, false) then tp * coalesce(pp, 1) * coalesce(cp, 1) * coalesce(workers, 1)
+        end as ranks,
+    from split
+),
+
+scoped as (
+    select
+        *,
+        coalesce(accelerator_count, prefill_gpus + decode_gpus, ranks) as gpus,
+        case
+            when accelerator_count is not null and split_prefill_count is null then 'stated'
+            when disaggregated and prefill_accelerator_count is not null and decode_accelerator_count is not null
+                then 'stated'
+            when coalesce(accelerator_count, prefill_gpus + decode_gpus, ranks) is not null then 'inferred'
+            else 'unknown'
+        end as gpu_count_basis,
+    from counted
+),
+
+totals as (
+    select
+        *,
+        case throughput_basis
+            when 'system' then output_tok_s
+            when 'per_gpu' then output_tok_s * gpus
+            when 'per_role_gpu' then output_tok_s * decode_gpus
+        end as system_output_tok_s,
+        case throughput_basis
+            when 'system' then input_tok_s
+            when 'per_gpu' then coalesce(input_tok_s, total_tok_s - output_tok_s) * gpus
+            when 'per_role_gpu' then input_tok_s * prefill_gpus
+        end as system_input_tok_s,
+        case throughput_basis
+            when 'system' then coalesce(total_tok_s, input_tok_s + output_tok_s)
+            when 'per_gpu' then coalesce(total_tok_s, input_tok_s + output_tok_s) * gpus
+            when 'per_role_gpu' then total_tok_s * gpus
+        end as system_total_tok_s,
+    from scoped
+)
+
+select
+    source,
+    snapshot_id,
+    row_number,
+    publisher,
+    point_label,
+    supersedes_label,
+    run_id,
+    attempt,
+    chip_id,
+    raw_chip_name,
+    model_id,
+    raw_model_name,
+    model_revision,
+    weight_precision,
+    kv_precision,
+    engine,
+    engine_version,
+    image,
+    tp,
+    pp,
+    cp,
+    ep,
+    dp_attention,
+    workers,
+    prefill_tp,
+    prefill_pp,
+    prefill_ep,
+    prefill_dp_attention,
+    prefill_workers,
+    disaggregated,
+    workload as workload_id,
+    isl_nominal,
+    osl_nominal,
+    isl_mean,
+    osl_mean,
+    cache_hit_rate,
+    concurrency,
+    request_rate,
+    sequences_per_gpu,
+    completed_requests,
+    failed_requests,
+    duration_s,
+    gpus as accelerator_count,
+    prefill_gpus as prefill_accelerator_count,
+    decode_gpus as decode_accelerator_count,
+    gpu_count_basis,
+    system_output_tok_s as output_tok_s,
+    system_input_tok_s as input_tok_s,
+    system_total_tok_s as total_tok_s,
+    -- A stated per-GPU figure holds for its own scope even where the GPUs are not counted.
+    case throughput_basis
+        when 'per_gpu' then output_tok_s
+        else system_output_tok_s / gpus
+    end as output_tok_s_gpu,
+    case throughput_basis
+        when 'per_gpu' then coalesce(input_tok_s, total_tok_s - output_tok_s)
+        else system_input_tok_s / gpus
+    end as input_tok_s_gpu,
+    case throughput_basis
+        when 'per_gpu' then coalesce(total_tok_s, input_tok_s + output_tok_s)
+        when 'per_role_gpu' then total_tok_s
+        else system_total_tok_s / gpus
+    end as total_tok_s_gpu,
+    case
+        when not disaggregated then null
+        when throughput_basis = 'per_role_gpu' then output_tok_s
+        else system_output_tok_s / decode_gpus
+    end as output_tok_s_decode_gpu,
+    case
+        when not disaggregated then null
+        when throughput_basis = 'per_role_gpu' then input_tok_s
+        else system_input_tok_s / prefill_gpus
+    end as input_tok_s_prefill_gpu,
+    interactivity_tok_s_user,
+    speed_percentile,
+    ttft_p50_ms,
+    ttft_p90_ms,
+    ttft_p99_ms,
+    tpot_p50_ms,
+    tpot_p90_ms,
+    tpot_p99_ms,
+    itl_p50_ms,
+    e2e_p50_ms,
+    e2e_p99_ms,
+    speculative_method,
+    acceptance_length,
+    acceptance_basis,
+    accuracy_task,
+    accuracy_value,
+    power_w_gpu,
+    power_kw_gpu_provisioned,
+    traffic_basis,
+    evidence,
+    independent,
+    claimed_cause,
+    case
+        when throughput_basis is null and coalesce(output_tok_s, input_tok_s, total_tok_s) is not null
+            then 'throughput_without_basis'
+        when coalesce(output_tok_s, input_tok_s, total_tok_s, interactivity_tok_s_user) is null then 'no_figure'
+        when accelerator_count is not null
+            and prefill_accelerator_count + decode_accelerator_count <> accelerator_count
+            then 'gpu_counts_contradict'
+        -- One per cent: a measured total that is not the sum of its own parts is another quantity.
+        when abs(
+            (input_tok_s * prefill_gpus + output_tok_s * decode_gpus) / (prefill_gpus + decode_gpus) / total_tok_s - 1
+        ) > 0.01
+            and throughput_basis = 'per_role_gpu'
+            then 'roles_do_not_add_up'
+        when throughput_basis <> 'per_role_gpu' and abs((input_tok_s + output_tok_s) / total_tok_s - 1) > 0.01
+            then 'tokens_do_not_add_up'
+    end as reject_reason,
+    url,
+    note,
+    measured_on,
+    published_on,
+    date_precision,
+    coalesce(known_at, snapshot_observed_at) as known_at,
+from totals

@@ -1,0 +1,196 @@
+-- One quote as a source listed it, in US dollars per GPU-hour, with what is wrong with it; one row per raw row.
+-- grain: source, snapshot_id, row_number
+-- column: price_usd_per_gpu_hour | DECIMAL(18,6), rounded once from the stated amount; null: see reject_reason
+-- column: full_node | the quote rents a whole node of the chip, or is a price per GPU whatever the machine
+-- column: observed_at | when the source showed the price
+-- column: effective_from | since when the source says it holds; the observation where it does not say
+-- column: known_at | when the world could know it
+-- column: reject_reason | why the quote is not accepted; null: accepted
+-- check: reject_reason is not null or price_usd_per_gpu_hour > 0
+-- check: reject_reason is not null or chip_id is null or provider_id is not null
+with
+
+quotes as (
+    select * from raw.rental_quote
+),
+
+snapshots as (
+    select * from clean.snapshot
+),
+
+names as (
+    select * from clean.resolved_name
+),
+
+chips as (
+    select * from raw.chip
+),
+
+bands as (
+    select * from raw.price_band
+),
+
+component_rule as (
+    select value as share
+    from raw.method_parameter
+    where method = 'price' and version = 'v1' and parameter = 'component_missing_share'
+),
+
+-- The unit is declared by the source; a unit that lacks its divisor has no price per GPU-hour.
+per_gpu_hour as (
+    select
+        quotes.source,
+        quotes.snapshot_id,
+        quotes.row_number,
+        case
+            when quotes.currency <> 'USD' then null
+            when quotes.price_unit = 'gpu_hour' then quotes.price
+            when quotes.price_unit = 'instance_hour' then quotes.price / quotes.gpu_count
+            when quotes.price_unit in ('term_total', 'instance_month')
+                then quotes.price / quotes.term_hours / quotes.gpu_count
+        end as usd,
+    from quotes
+),
+
+resolved as (
+    select
+        quotes.source,
+        quotes.snapshot_id,
+        quotes.row_number,
+        provider_names.canonical_id as provider_id,
+        chip_names.canonical_id as chip_id,
+        quotes.offer_key,
+        quotes.raw_gpu_name,
+        quotes.product_name,
+        quotes.gpu_count,
+        quotes.price,
+        quotes.currency,
+        quotes.price_unit,
+        quotes.term_hours,
+        cast(round(per_gpu_hour.usd, 6) as decimal(18, 6)) as price_usd_per_gpu_hour,
+        quotes.price_type,
+        quotes.commitment_months,
+        quotes.region,
+        quotes.availability,
+        quotes.listing_kind,
+        coalesce(quotes.price_unit = 'gpu_hour' or quotes.gpu_count >= chips.node_gpu_count, false) as full_node,
+        quotes.date_precision,
+        quotes.url,
+        quotes.note,
+        quotes.observed_at,
+        coalesce(quotes.effective_from, quotes.observed_at) as effective_from,
+        coalesce(quotes.known_at, snapshots.observed_at) as known_at,
+        chips.memory_gb_low,
+        chips.memory_gb_high,
+        quotes.raw_memory_gb,
+    from quotes
+    inner join per_gpu_hour
+        on quotes.source = per_gpu_hour.source
+        and quotes.snapshot_id = per_gpu_hour.snapshot_id
+        and quotes.row_number = per_gpu_hour.row_number
+    inner join snapshots
+        on quotes.source = snapshots.source
+        and quotes.snapshot_id = snapshots.snapshot_id
+    left join names as chip_names
+        on chip_names.domain = 'chip'
+        and quotes.source = chip_names.source
+        and quotes.raw_gpu_name = chip_names.raw_name
+    left join names as provider_names
+        on provider_names.domain = 'provider'
+        and quotes.source = provider_names.source
+        and quotes.provider = provider_names.raw_name
+    left join chips on chip_names.canonical_id = chips.chip_id
+),
+
+-- A whole machine for less than half of what its siblings cost lacks its GPU component. Spot is left
+-- out: it truly differs between regions. The median is by hand because Spark has no quantile_cont.
+ranked as (
+    select
+        *,
+        row_number() over (
+            partition by source, snapshot_id, provider_id, chip_id, price_type, commitment_months
+            order by price_usd_per_gpu_hour, row_number
+        ) as price_rank,
+        count(*) over (
+            partition by source, snapshot_id, provider_id, chip_id, price_type, commitment_months
+        ) as sibling_count,
+    from resolved
+    where chip_id is not null
+        and price_usd_per_gpu_hour is not null
+        and price_type in ('on_demand', 'reserved')
+),
+
+medians as (
+    select
+        source,
+        snapshot_id,
+        provider_id,
+        chip_id,
+        price_type,
+        coalesce(commitment_months, 0) as commitment_months,
+        avg(cast(price_usd_per_gpu_hour as double)) as median_usd,
+    from ranked
+    where price_rank between sibling_count / 2.0 and sibling_count / 2.0 + 1
+    group by source, snapshot_id, provider_id, chip_id, price_type, coalesce(commitment_months, 0)
+)
+
+select
+    resolved.source,
+    resolved.snapshot_id,
+    resolved.row_number,
+    resolved.provider_id,
+    resolved.chip_id,
+    resolved.offer_key,
+    resolved.raw_gpu_name,
+    resolved.product_name,
+    resolved.region,
+    resolved.price_type,
+    resolved.commitment_months,
+    resolved.availability,
+    resolved.listing_kind,
+    resolved.full_node,
+    resolved.gpu_count,
+    resolved.price,
+    resolved.currency,
+    resolved.price_unit,
+    resolved.term_hours,
+    resolved.price_usd_per_gpu_hour,
+    case
+        when resolved.currency <> 'USD' then 'currency_without_rate'
+        when resolved.listing_kind = 'component' then 'component'
+        when resolved.price_unit <> 'gpu_hour' and resolved.gpu_count is null then 'unknown_gpu_count'
+        when resolved.price_unit in ('term_total', 'instance_month') and resolved.term_hours is null
+            then 'unknown_term'
+        when resolved.gpu_count <> floor(resolved.gpu_count) then 'fractional'
+        when resolved.price_usd_per_gpu_hour = 0 then 'rounds_to_zero'
+        when resolved.raw_memory_gb < resolved.memory_gb_low or resolved.raw_memory_gb > resolved.memory_gb_high
+            then 'memory_contradicts_chip'
+        when resolved.price_usd_per_gpu_hour < bands.low_usd_per_gpu_hour
+            or resolved.price_usd_per_gpu_hour > bands.high_usd_per_gpu_hour
+            then 'outside_plausible_band'
+        when resolved.price_type in ('on_demand', 'reserved')
+            and resolved.price_usd_per_gpu_hour < component_rule.share * medians.median_usd
+            then 'component_missing'
+    end as reject_reason,
+    resolved.date_precision,
+    resolved.url,
+    resolved.note,
+    resolved.observed_at,
+    resolved.effective_from,
+    resolved.known_at,
+from resolved
+cross join component_rule
+left join bands
+    on resolved.chip_id = bands.chip_id
+    and (bands.price_type = resolved.price_type or bands.price_type = '*')
+left join medians
+    on resolved.source = medians.source
+    and resolved.snapshot_id = medians.snapshot_id
+    and resolved.provider_id = medians.provider_id
+    and resolved.chip_id = medians.chip_id
+    and resolved.price_type = medians.price_type
+    and coalesce(resolved.commitment_months, 0) = medians.commitment_months
+qualify row_number() over (
+    partition by resolved.source, resolved.snapshot_id, resolved.row_number
+    order by bands.price_type desc nulls last
+) = 1

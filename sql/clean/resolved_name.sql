@@ -1,0 +1,112 @@
+-- What a source's name of a chip, a model or a provider stands for; one row per domain, source and name.
+-- A name resolves by the source's own alias, then by an alias of every source, then as the canonical id
+-- itself; names are compared in upper case with punctuation as blanks. Anything else stays unmapped: a
+-- name is never guessed, and two meanings of one name are none.
+-- grain: domain, source, raw_name
+-- column: domain | chip, model or provider
+-- column: raw_name | the name as the source writes it
+-- column: canonical_id | chip_id, model_id or provider_id; null: unmapped
+-- column: matched_by | source_alias, any_alias, canonical_id, refused (a person said: do not map) or unmapped
+-- column: row_count | raw rows that carry the name
+-- check: (canonical_id is null) = (matched_by in ('refused', 'unmapped'))
+with
+
+named_rows as (
+    select 'chip' as domain, source, raw_gpu_name as raw_name, snapshot_id from raw.rental_quote
+    union all
+    select 'chip' as domain, source, raw_gpu_name as raw_name, snapshot_id from raw.rental_index_value
+    union all
+    select 'chip' as domain, source, raw_chip_name as raw_name, snapshot_id from raw.benchmark_result
+    union all
+    select 'model' as domain, source, raw_model_name as raw_name, snapshot_id from raw.benchmark_result
+    union all
+    select 'model' as domain, source, raw_model_name as raw_name, snapshot_id from raw.token_price
+    union all
+    select 'provider' as domain, source, provider as raw_name, snapshot_id from raw.rental_quote
+    union all
+    select 'provider' as domain, source, provider as raw_name, snapshot_id from raw.token_price
+),
+
+names as (
+    select
+        named_rows.domain,
+        named_rows.source,
+        named_rows.raw_name,
+        trim(regexp_replace(upper(named_rows.raw_name), '[^A-Z0-9]+', ' ', 'g')) as name_key,
+        count(*) as row_count,
+        min(snapshots.observed_at) as first_seen_at,
+        max(snapshots.last_seen_at) as last_seen_at,
+    from named_rows
+    inner join clean.snapshot as snapshots
+        on named_rows.source = snapshots.source
+        and named_rows.snapshot_id = snapshots.snapshot_id
+    group by named_rows.domain, named_rows.source, named_rows.raw_name
+),
+
+written_aliases as (
+    select 'chip' as domain, source, raw_name, chip_id as canonical_id from raw.chip_alias
+    union all
+    select 'model' as domain, source, raw_name, model_id as canonical_id from raw.model_alias
+),
+
+aliases as (
+    select
+        domain,
+        source,
+        trim(regexp_replace(upper(raw_name), '[^A-Z0-9]+', ' ', 'g')) as name_key,
+        max(canonical_id) as canonical_id,
+    from written_aliases
+    group by domain, source, trim(regexp_replace(upper(raw_name), '[^A-Z0-9]+', ' ', 'g'))
+    having count(distinct coalesce(canonical_id, '')) = 1
+),
+
+written_ids as (
+    select 'chip' as domain, chip_id as canonical_id from raw.chip
+    union all
+    select 'model' as domain, model_id as canonical_id from raw.model
+    union all
+    select 'provider' as domain, provider_id as canonical_id from raw.provider
+),
+
+ids as (
+    select
+        domain,
+        trim(regexp_replace(upper(canonical_id), '[^A-Z0-9]+', ' ', 'g')) as name_key,
+        max(canonical_id) as canonical_id,
+    from written_ids
+    group by domain, trim(regexp_replace(upper(canonical_id), '[^A-Z0-9]+', ' ', 'g'))
+    having count(*) = 1
+)
+
+select
+    names.domain,
+    names.source,
+    names.raw_name,
+    case
+        when own.name_key is not null then own.canonical_id
+        when shared.name_key is not null then shared.canonical_id
+        else ids.canonical_id
+    end as canonical_id,
+    case
+        when own.name_key is not null and own.canonical_id is null then 'refused'
+        when own.name_key is not null then 'source_alias'
+        when shared.name_key is not null and shared.canonical_id is null then 'refused'
+        when shared.name_key is not null then 'any_alias'
+        when ids.canonical_id is not null then 'canonical_id'
+        else 'unmapped'
+    end as matched_by,
+    names.row_count,
+    names.first_seen_at,
+    names.last_seen_at,
+from names
+left join aliases as own
+    on names.domain = own.domain
+    and names.source = own.source
+    and names.name_key = own.name_key
+left join aliases as shared
+    on shared.source = '*'
+    and names.domain = shared.domain
+    and names.name_key = shared.name_key
+left join ids
+    on names.domain = ids.domain
+    and names.name_key = ids.name_key

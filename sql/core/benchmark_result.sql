@@ -1,0 +1,103 @@
+-- One accepted benchmark point as one payload states it, as a fact with its three times; one row per point
+-- of a snapshot. The same point stated by several payloads shares a benchmark_point_id.
+-- grain: benchmark_result_id
+-- column: benchmark_result_id | key: source, snapshot and row
+-- column: benchmark_point_id | key of the point: who published it, run, chip, model, server, workload and load, without the attempt
+-- column: config_id | key of how it was served: engine, version, image, precisions, parallelism
+-- column: load_point | what fixes the load: concurrency, request rate, or the publisher's label
+-- column: recorded_to | moment that a newer version of a seed replaced it; null: in force
+with
+
+results as (
+    select * from clean.benchmark_result
+),
+
+snapshots as (
+    select * from clean.snapshot
+),
+
+keyed as (
+    select
+        *,
+        case
+            when concurrency is not null then concat('c', concurrency)
+            when request_rate is not null then concat('r', request_rate)
+            when coalesce(output_tok_s_gpu, total_tok_s_gpu, output_tok_s_decode_gpu) is null then 'speed'
+            else coalesce(point_label, 'unstated')
+        end as load_point,
+        case
+            when not coalesce(disaggregated, false) then concat('agg', coalesce(cast(accelerator_count as varchar), '?'))
+            else concat(
+                'disagg',
+                coalesce(cast(prefill_accelerator_count as varchar), '?'),
+                '+',
+                coalesce(cast(decode_accelerator_count as varchar), '?')
+            )
+        end as topology,
+        concat_ws(
+            '|',
+            coalesce(cast(tp as varchar), '-'),
+            coalesce(cast(pp as varchar), '-'),
+            coalesce(cast(cp as varchar), '-'),
+            coalesce(cast(ep as varchar), '-'),
+            coalesce(cast(dp_attention as varchar), '-'),
+            coalesce(cast(workers as varchar), '-'),
+            coalesce(cast(prefill_tp as varchar), '-'),
+            coalesce(cast(prefill_pp as varchar), '-'),
+            coalesce(cast(prefill_ep as varchar), '-'),
+            coalesce(cast(prefill_dp_attention as varchar), '-'),
+            coalesce(cast(prefill_workers as varchar), '-')
+        ) as parallelism,
+    from results
+    where reject_reason is null
+)
+
+select
+    concat(keyed.source, '/', keyed.snapshot_id, '/', keyed.row_number) as benchmark_result_id,
+    substr(
+        md5(
+            concat_ws(
+                '|',
+                keyed.publisher,
+                coalesce(keyed.point_label, '-'),
+                coalesce(keyed.run_id, coalesce(cast(keyed.measured_on as varchar), '-')),
+                coalesce(keyed.chip_id, keyed.raw_chip_name),
+                coalesce(keyed.model_id, keyed.raw_model_name),
+                coalesce(keyed.weight_precision, '-'),
+                coalesce(keyed.engine, '-'),
+                coalesce(keyed.speculative_method, '-'),
+                keyed.topology,
+                keyed.parallelism,
+                keyed.workload_id,
+                keyed.load_point
+            )
+        ),
+        1,
+        16
+    ) as benchmark_point_id,
+    substr(
+        md5(
+            concat_ws(
+                '|',
+                coalesce(keyed.engine, '-'),
+                coalesce(keyed.engine_version, '-'),
+                coalesce(keyed.image, '-'),
+                coalesce(keyed.weight_precision, '-'),
+                coalesce(keyed.kv_precision, '-'),
+                keyed.parallelism
+            )
+        ),
+        1,
+        16
+    ) as config_id,
+    keyed.*,
+    snapshots.source_rank,
+    snapshots.passes_on,
+    snapshots.recorded_at,
+    snapshots.recorded_to,
+from keyed
+inner join snapshots
+    on keyed.source = snapshots.source
+    and keyed.snapshot_id = snapshots.snapshot_id
+where keyed.chip_id is not null
+    and keyed.model_id is not null

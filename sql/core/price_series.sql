@@ -1,0 +1,74 @@
+-- One price series that a cost can be computed on: a published index, a cost model's constants, or a
+-- provider's own price of one price type; one row per series.
+-- grain: price_series_id
+-- column: price_series_id | key, e.g. index:savrn_ai_index:on_demand or provider:gcp:reserved:36m
+-- column: price_basis | published_index, owning_cost_model, rent_model, own_contract or provider_price
+-- column: headline_order | order beside the headline; null: not shown there
+with
+
+published as (
+    select distinct
+        index_name,
+        price_type,
+        commitment_months,
+    from core.rental_index_value
+),
+
+series as (
+    select * from raw.price_series
+),
+
+quoted as (
+    select
+        provider_id,
+        price_type,
+        commitment_months,
+        min(case when passes_on then 1 else 0 end) = 1 as passes_on,
+    from core.rental_quote
+    group by provider_id, price_type, commitment_months
+),
+
+providers as (
+    select * from raw.provider
+)
+
+select
+    concat('index:', published.index_name, ':', published.price_type)
+    || coalesce(concat(':', published.commitment_months, 'm'), '') as price_series_id,
+    series.title,
+    series.price_basis,
+    published.price_type,
+    published.commitment_months,
+    published.index_name,
+    cast(null as varchar) as provider_id,
+    series.segment,
+    series.headline_order,
+    series.max_age_days,
+    series.passes_on,
+    series.source,
+from published
+inner join series on published.index_name = series.index_name
+
+union all
+
+select
+    concat('provider:', quoted.provider_id, ':', quoted.price_type)
+    || coalesce(concat(':', quoted.commitment_months, 'm'), '') as price_series_id,
+    concat(
+        providers.provider_name,
+        ', ',
+        replace(quoted.price_type, '_', ' '),
+        coalesce(concat(' for ', quoted.commitment_months, ' months'), '')
+    ) as title,
+    'provider_price' as price_basis,
+    quoted.price_type,
+    quoted.commitment_months,
+    cast(null as varchar) as index_name,
+    quoted.provider_id,
+    providers.segment,
+    cast(null as bigint) as headline_order,
+    cast(null as bigint) as max_age_days,
+    quoted.passes_on,
+    'lowest full-node quote in the reference region' as source,
+from quoted
+inner join providers on quoted.provider_id = providers.provider_id

@@ -1,0 +1,54 @@
+-- One accepted quote of a known chip by a known provider, as a fact with its three times; one row per
+-- quote of a snapshot. Valid: from effective_from, seen at observed_at and at the snapshot's sightings.
+-- grain: quote_id
+-- column: quote_id | key: source, snapshot and row
+-- column: usd_per_gpu_hour | listed price in US dollars per GPU-hour, DECIMAL(18,6)
+-- column: full_node | the quote rents a whole node, or is a price per GPU whatever the machine
+-- column: recorded_to | moment that a newer version of a seed replaced it; null: in force
+-- check: usd_per_gpu_hour > 0
+with
+
+quotes as (
+    select * from clean.rental_quote
+),
+
+snapshots as (
+    select * from clean.snapshot
+)
+
+select
+    concat(quotes.source, '/', quotes.snapshot_id, '/', quotes.row_number) as quote_id,
+    quotes.source,
+    quotes.snapshot_id,
+    snapshots.slice,
+    quotes.row_number,
+    quotes.provider_id,
+    quotes.chip_id,
+    quotes.offer_key,
+    quotes.raw_gpu_name,
+    quotes.region,
+    quotes.price_type,
+    quotes.commitment_months,
+    quotes.availability,
+    quotes.full_node,
+    quotes.gpu_count,
+    quotes.price_usd_per_gpu_hour as usd_per_gpu_hour,
+    snapshots.source_rank,
+    snapshots.max_age_days,
+    snapshots.passes_on,
+    snapshots.is_seed,
+    quotes.date_precision,
+    quotes.url,
+    quotes.note,
+    quotes.observed_at,
+    quotes.effective_from,
+    quotes.known_at,
+    snapshots.recorded_at,
+    snapshots.recorded_to,
+from quotes
+inner join snapshots
+    on quotes.source = snapshots.source
+    and quotes.snapshot_id = snapshots.snapshot_id
+where quotes.reject_reason is null
+    and quotes.chip_id is not null
+    and quotes.provider_id is not null

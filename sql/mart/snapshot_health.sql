@@ -1,0 +1,48 @@
+-- What became of one stored payload: every candidate accepted, rejected or not applicable; one row per payload.
+-- grain: source, snapshot_id
+-- column: source | slug of the source
+-- column: snapshot_id | stored payload
+-- column: status | loaded, refused (not the document it should be) or damaged (not the bytes that were stored)
+-- column: reason | why it was not loaded
+-- column: candidates | candidate prices or points in it
+-- column: accepted | became rows
+-- column: rejected | wrong, each with a reason in rejected_row
+-- column: not_applicable | no price or point of ours: no GPU, a price type that is not offered
+-- column: observed_at | moment that it shows
+-- column: recorded_at | moment that it was stored
+-- check: candidates = accepted + rejected + not_applicable
+with
+
+snapshots as (
+    select * from raw.snapshot
+),
+
+sources as (
+    select * from raw.source
+),
+
+rejected_rows as (
+    select
+        source,
+        snapshot_id,
+        count(*) as rejected,
+    from mart.rejected_row
+    group by source, snapshot_id
+)
+
+select
+    snapshots.source,
+    snapshots.snapshot_id,
+    snapshots.status,
+    snapshots.reason,
+    snapshots.candidates,
+    snapshots.candidates - snapshots.not_applicable - coalesce(rejected_rows.rejected, 0) as accepted,
+    coalesce(rejected_rows.rejected, 0) as rejected,
+    snapshots.not_applicable,
+    snapshots.observed_at,
+    snapshots.recorded_at,
+from snapshots
+inner join sources on snapshots.source = sources.source
+left join rejected_rows
+    on snapshots.source = rejected_rows.source
+    and snapshots.snapshot_id = rejected_rows.snapshot_id
