@@ -21,6 +21,7 @@ import polars as pl
 # rounded once, in `clean`, to the DECIMAL(18,6) that every later layer carries.
 MONEY_SCALE = 12
 MONEY_LIMIT = Decimal(10) ** 15
+INTEGER_LIMIT = 2**63
 
 
 @dataclass(frozen=True)
@@ -271,9 +272,14 @@ def fit(column: Column, value: Any) -> Any:
         raise ContractError("wrong_type", column.name, value)
     if column.type == "date" and isinstance(value, datetime):
         raise ContractError("wrong_type", column.name, value)
+    if isinstance(value, int) and not is_bool and abs(value) >= INTEGER_LIMIT:
+        raise ContractError("out_of_range", column.name, value)
+    if isinstance(value, str) and not _is_unicode(value):
+        raise ContractError("not_text", column.name, value)
     if column.type in NUMERIC and not math.isfinite(value):
         raise ContractError("not_finite", column.name, value)
-    if column.type in STRICTLY_POSITIVE and value <= 0:
+    # A figure too small for a double is zero where it is used, and refused as one here.
+    if column.type in STRICTLY_POSITIVE and (value <= 0 or float(value) == 0):
         raise ContractError("not_positive", column.name, value)
     if column.allowed and value not in column.allowed:
         raise ContractError("value_not_allowed", column.name, value)
@@ -282,10 +288,21 @@ def fit(column: Column, value: Any) -> Any:
             raise ContractError("time_without_zone", column.name, value)
         return value.astimezone(UTC)
     if column.type in ("number", "positive"):
+        if not math.isfinite(float(value)):
+            raise ContractError("out_of_range", column.name, value)
         return float(value)
     if column.type in ("money", "price"):
         return money(column.name, value)
     return value
+
+
+def _is_unicode(value: str) -> bool:
+    """False for a lone surrogate: JSON may spell one, and no file or database can hold it."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def money(field: str, value: int | Decimal) -> Decimal:

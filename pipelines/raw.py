@@ -28,9 +28,12 @@ from pipelines.source import Parsed, Part, Source, SourceError
 from pipelines.warehouse import ArrowFrame
 
 REFERENCE_SOURCE = "seeds"
+# What a run recorded of its own headline lies in the same store, and is no source of prices or points.
+RECORD_SOURCE = "record"
 KEY_DDL = "source varchar not null, snapshot_id varchar not null, row_number bigint not null"
 OWN_TABLES = {
     "run": "as_of timestamptz not null",
+    "build": "as_of timestamptz not null",
     "source": (
         "source varchar not null, kind varchar, title varchar, homepage varchar, licence varchar, "
         "passes_on boolean, cadence varchar, source_rank bigint, max_age_days bigint, "
@@ -124,7 +127,10 @@ def load(
     results = []
     for sidecar in sidecars:
         parser = parsers.get(sidecar.source, "none")
-        if sidecar.source == REFERENCE_SOURCE or have.get((sidecar.source, sidecar.snapshot_id)) == parser:
+        if (
+            sidecar.source in (REFERENCE_SOURCE, RECORD_SOURCE)
+            or have.get((sidecar.source, sidecar.snapshot_id)) == parser
+        ):
             continue
         loaded = _read(store, sidecar, sources.get(sidecar.source))
         _replace_snapshot(connection, loaded, parser)

@@ -80,7 +80,8 @@ class SnapshotStore:
         """Store a complete payload; returns its sidecar and whether it is new.
 
         A payload equal to the newest one of its slice is not stored again: a later look at it becomes
-        a sighting, unless `sightings` is off, as for a seed, where looking proves nothing. Raises OSError when the disk refuses; nothing half stays behind under a valid name.
+        a sighting, unless `sightings` is off, as for a seed, where looking proves nothing. Raises OSError
+        when the disk refuses; nothing half stays behind under a valid name.
         """
         context = dict(context or {})
         digest = _digest(slice_name, context, parts)

@@ -8,7 +8,7 @@ this file; they read the published copy.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -40,7 +40,8 @@ class Warehouse:
         WarehouseBusy or WarehouseUnreadable.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self._open(read_only=False) as connection:
+        connection = self._connect(lambda: duckdb.connect(str(self.path)))
+        try:
             connection.execute("begin transaction")
             try:
                 yield connection
@@ -48,22 +49,41 @@ class Warehouse:
                 connection.execute("rollback")
                 raise
             connection.execute("commit")
+        finally:
+            connection.close()
 
     @contextmanager
     def read(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """A read-only connection to the writer's file, for the steps of a run itself."""
-        with self._open(read_only=True) as connection:
-            yield connection
-
-    @contextmanager
-    def _open(self, *, read_only: bool) -> Iterator[duckdb.DuckDBPyConnection]:
-        connection = self._connect(read_only=read_only)
+        connection = self._connect(lambda: duckdb.connect(str(self.path), read_only=True))
         try:
             yield connection
         finally:
             connection.close()
 
-    def _connect(self, *, read_only: bool) -> duckdb.DuckDBPyConnection:
+    @contextmanager
+    def beside(self, target: Path, storage_version: str) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection with this file attached read-only as `warehouse` and a new one as `published`."""
+
+        def attach() -> duckdb.DuckDBPyConnection:
+            connection = duckdb.connect()
+            try:
+                connection.execute(f"attach '{_quoted(self.path)}' as warehouse (read_only)")
+                connection.execute(
+                    f"attach '{_quoted(target)}' as published (storage_version '{storage_version}')"
+                )
+            except BaseException:
+                connection.close()
+                raise
+            return connection
+
+        connection = self._connect(attach)
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+    def _connect(self, open_it: Callable[[], duckdb.DuckDBPyConnection]) -> duckdb.DuckDBPyConnection:
         waiting = stamina.retry_context(
             on=lambda error: isinstance(error, duckdb.IOException) and "lock" in str(error),
             attempts=None,
@@ -74,7 +94,7 @@ class Warehouse:
         try:
             for attempt in waiting:
                 with attempt:
-                    connection = duckdb.connect(str(self.path), read_only=read_only)
+                    connection = open_it()
                     # The date of an instant depends on the session's zone; every connection is UTC.
                     connection.execute("set TimeZone = 'UTC'")
                     return connection
@@ -89,6 +109,10 @@ class Warehouse:
         except duckdb.Error as error:
             raise WarehouseUnreadable(f"{self.path}: {error}") from error
         raise AssertionError("a retry context without limit of attempts ends by return or raise")
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")
 
 
 class ArrowFrame:

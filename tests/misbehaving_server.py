@@ -183,7 +183,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def echo_in_a_broken_header(self) -> None:
         self.close_connection = True
-        self.wfile.write(f"HTTP/1.1 200 OK\r\n{self.asked.headers['Authorization']}\r\n\r\n".encode())
+        self.wfile.write(f"HTTP/1.1 200 OK\r\n{self.asked.headers['X-Api-Key']}\r\n\r\n".encode())
 
     def hang_up(self) -> None:
         # A reset instead of a polite end.

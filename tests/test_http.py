@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import logging
 import shutil
@@ -130,6 +131,12 @@ def test_gunzip_gives_the_same_bytes_however_they_arrive(step: int) -> None:
     pieces = b"".join(gunzip.feed(packed[i : i + step], BOMB_BYTES) for i in range(0, len(packed), step))
     assert len(at_once) > 1_000_000
     assert pieces == at_once
+
+
+@pytest.mark.parametrize("size", [900, 1001])
+def test_gunzip_stays_within_its_room_over_several_members(size: int) -> None:
+    packed = gzip.compress(bytes(size)) * 3
+    assert len(Gunzip().feed(packed, room=1000)) == 1001
 
 
 def test_pages_and_requests_of_a_slice_become_its_parts_in_order(server: MisbehavingServer) -> None:
@@ -526,7 +533,7 @@ def test_no_key_shows_anywhere(
     caplog.set_level(logging.INFO)
     query = f"?gpu=h100&api_key={SECRET}&TOKEN={SECRET}&back=%2Fx%3Fkey%3D{SECRET}#{SECRET}"
     url = server.url(path).replace("//", f"//user:{SECRET}@") + query
-    (found,) = fetched(source(Request(url, headers={"Authorization": header})))
+    (found,) = fetched(source(Request(url, headers={"X-Api-Key": header})))
     if isinstance(found, FetchError):
         shown = f"{found} {found!r} {vars(found)}"
         assert "\n" not in str(found)

@@ -260,14 +260,13 @@ def test_gcp_takes_its_time_from_the_file() -> None:
 @pytest.mark.parametrize(
     "about",
     [
-        "",
         "about:\n  url: https://example.com\n",
         "about:\n  timestamp: soon\n",
         "about:\n  timestamp: 0\n",
         "about:\n  timestamp: 1760000000000\n",
         "about:\n  url: x\nother:\n  timestamp: 1760000000\n",
     ],
-    ids=["no_about", "no_timestamp", "text", "1970", "milliseconds", "of_another_section"],
+    ids=["no_timestamp", "text", "1970", "milliseconds", "of_another_section"],
 )
 def test_gcp_without_a_plausible_time_of_its_own_is_refused(about: str) -> None:
     parts = gcp_parts(about + MACHINE + END)
@@ -276,6 +275,14 @@ def test_gcp_without_a_plausible_time_of_its_own_is_refused(about: str) -> None:
     at = datetime(2026, 1, 1, tzinfo=UTC)
     with pytest.raises(SourceError, match="about"):
         read(SOURCES[GCP], Snapshot(GCP, "x", "all", parts, at, at))
+
+
+def test_gcp_file_of_before_september_2022_takes_the_time_that_was_stated() -> None:
+    parts = gcp_parts(MACHINE + END)
+    assert SOURCES[GCP].observed_at(parts) is None
+    at = datetime(2022, 2, 17, tzinfo=UTC)
+    quotes = read(SOURCES[GCP], Snapshot(GCP, "x", "all", parts, at, at)).rows["rental_quote"]
+    assert quotes["observed_at"].to_list() == [at]
 
 
 def test_gcp_from_the_future_is_refused() -> None:

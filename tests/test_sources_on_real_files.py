@@ -126,12 +126,19 @@ def test_gcp_fractions_of_a_gpu_are_refused_by_name() -> None:
     assert set(fractional["field"]) == {"rtx6000"}
 
 
-def test_gcp_file_without_a_time_of_its_own_is_refused() -> None:
+def test_gcp_file_of_february_2022_proves_no_time_and_parses_with_the_one_of_its_name() -> None:
     parts = parts_of(f"{GCP_FOLDER}/pricing_2022-02-17_f9adbcbd8d.yml.gz")
     hook = all_sources()[GCP].observed_at
     assert hook is not None
-    with pytest.raises(SourceError, match="does not say when it was generated"):
-        hook(parts)
+    assert hook(parts) is None
+    at = datetime(2022, 2, 17, tzinfo=UTC)
+    quotes = read(all_sources()[GCP], Snapshot(GCP, "x", "all", parts, at, at)).rows["rental_quote"]
+    a2 = quotes.filter(
+        (pl.col("offer_key") == "a2-highgpu-8g")
+        & (pl.col("region") == "asia-east1")
+        & (pl.col("price_type") == "on_demand")
+    )
+    assert a2["price"].to_list() == [Decimal("30.321136")]
 
 
 def test_oci_list_of_2024_01_19_has_seven_gpus() -> None:

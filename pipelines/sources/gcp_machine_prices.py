@@ -80,7 +80,7 @@ OTHER_ATTRIBUTES = {"cpu", "ram", "cost", "type", "bandwidth", "tier1", "local",
 ACCELERATOR_FAMILY = re.compile(r"(a\d+[a-z]*-|g\d+[a-z]*-standard|ct\d)")
 
 # The file's sections are sorted: one that lacks the last of them was cut.
-SECTIONS = ("about", "compute", "region", "storage")
+SECTIONS = ("compute", "region", "storage")
 TIMESTAMP = re.compile(r"(?m)\A(?:---\n)?about:\n(?:(?: .*)?\n)*? +timestamp: (\d+)$")
 LENGTH_OF_ABOUT = 4096
 # The first archived file is of February 2022. The end only tells seconds from milliseconds.
@@ -88,12 +88,16 @@ EARLIEST, LATEST = datetime(2022, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo
 CLOCK_TOLERANCE = timedelta(days=1)
 
 
-def observed_at(parts: tuple[Part, ...]) -> datetime:
+def observed_at(parts: tuple[Part, ...]) -> datetime | None:
     """Return the moment at which the file says it was generated, in UTC.
 
-    Reads only the head of the file. Raises SourceError when it states no plausible moment.
+    Reads only the head of the file. None for the files before September 2022, which had no `about`.
+    Raises SourceError when the file has an `about` that states no plausible moment.
     """
-    match = TIMESTAMP.match(text(_only(parts).body)[:LENGTH_OF_ABOUT])
+    head = text(_only(parts).body)[:LENGTH_OF_ABOUT]
+    if not re.match(r"\A(?:---\n)?about:\n", head):
+        return None
+    match = TIMESTAMP.match(head)
     return _moment(int(match.group(1)) if match else None)
 
 
@@ -131,7 +135,11 @@ def _document(snapshot: Snapshot) -> tuple[datetime, dict[Any, Any]]:
     missing = [section for section in SECTIONS if not isinstance(document.get(section), dict)]
     if missing:
         raise SourceError(f"sections {missing} are missing: not the price file, or cut short")
-    generated = _moment(document["about"].get("timestamp"))
+    about = document.get("about")
+    if about is not None and not isinstance(about, dict):
+        raise SourceError("about is no mapping: not the price file")
+    # Without an `about` the file proves no time; what its name or a person stated stands.
+    generated = snapshot.observed_at if about is None else _moment(about.get("timestamp"))
     if generated > snapshot.recorded_at + CLOCK_TOLERANCE:
         raise SourceError(f"generated at {generated}, after it was stored at {snapshot.recorded_at}")
     machines = document["compute"].get("instance")

@@ -1,4 +1,6 @@
--- Whether a point may enter a ranking, and why not; one row per point. The only place that decides it.
+-- Whether a point may enter a ranking, and why not; one row per point. The only place that decides it. The
+-- limit on time to first token is no gate here: it belongs to a comparison at equal speed, and the cost at
+-- greatest throughput is a floor, shown with the TTFT that it was bought with.
 -- grain: benchmark_point_id
 -- column: eligible | the point may be ranked against others of its family
 -- column: eligibility_reason | eligible, or the first gate that it fails
@@ -7,12 +9,6 @@ with
 
 points as (
     select * from core.benchmark_point
-),
-
-parameters as (
-    select max(value) as max_ttft_p50_ms
-    from raw.method_parameter
-    where method = 'headline' and version = 'v1' and parameter = 'max_ttft_p50_ms'
 ),
 
 judged as (
@@ -27,12 +23,9 @@ judged as (
             when points.gpu_count_basis = 'unknown' then 'gpu_count_unknown'
             when points.acceptance_basis = 'synthetic' then 'synthetic_acceptance'
             when points.interactivity_tok_s_user is null then 'speed_unknown'
-            when points.ttft_p50_ms is null then 'ttft_unknown'
-            when points.ttft_p50_ms > parameters.max_ttft_p50_ms then 'ttft_above_limit'
             else 'eligible'
         end as eligibility_reason,
     from points
-    cross join parameters
 )
 
 select

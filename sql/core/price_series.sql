@@ -11,7 +11,7 @@ published as (
         index_name,
         price_type,
         commitment_months,
-    from core.rental_index_value
+    from core.known_rental_index_value
 ),
 
 series as (
@@ -24,7 +24,7 @@ quoted as (
         price_type,
         commitment_months,
         min(case when passes_on then 1 else 0 end) = 1 as passes_on,
-    from core.rental_quote
+    from core.known_rental_quote
     group by provider_id, price_type, commitment_months
 ),
 
@@ -33,8 +33,8 @@ providers as (
 )
 
 select
-    concat('index:', published.index_name, ':', published.price_type)
-    || coalesce(concat(':', published.commitment_months, 'm'), '') as price_series_id,
+    'index:' || published.index_name || ':' || published.price_type
+    || coalesce(':' || cast(published.commitment_months as varchar) || 'm', '') as price_series_id,
     series.title,
     series.price_basis,
     published.price_type,
@@ -52,14 +52,10 @@ inner join series on published.index_name = series.index_name
 union all
 
 select
-    concat('provider:', quoted.provider_id, ':', quoted.price_type)
-    || coalesce(concat(':', quoted.commitment_months, 'm'), '') as price_series_id,
-    concat(
-        providers.provider_name,
-        ', ',
-        replace(quoted.price_type, '_', ' '),
-        coalesce(concat(' for ', quoted.commitment_months, ' months'), '')
-    ) as title,
+    'provider:' || quoted.provider_id || ':' || quoted.price_type
+    || coalesce(':' || cast(quoted.commitment_months as varchar) || 'm', '') as price_series_id,
+    providers.provider_name || ', ' || replace(quoted.price_type, '_', ' ')
+    || coalesce(' for ' || cast(quoted.commitment_months as varchar) || ' months', '') as title,
     'provider_price' as price_basis,
     quoted.price_type,
     quoted.commitment_months,

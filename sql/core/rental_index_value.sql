@@ -12,6 +12,10 @@ published as (
 
 snapshots as (
     select * from clean.snapshot
+),
+
+series as (
+    select * from raw.price_series
 )
 
 select
@@ -28,7 +32,7 @@ select
     published.usd_per_gpu_hour,
     published.provider_count,
     snapshots.source_rank,
-    snapshots.passes_on,
+    snapshots.passes_on and series.passes_on as passes_on,
     published.date_precision,
     published.url,
     published.note,
@@ -40,5 +44,6 @@ from published
 inner join snapshots
     on published.source = snapshots.source
     and published.snapshot_id = snapshots.snapshot_id
+inner join series on published.index_name = series.index_name
 where published.reject_reason is null
     and published.chip_id is not null

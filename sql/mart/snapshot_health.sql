@@ -8,6 +8,7 @@
 -- column: accepted | became rows
 -- column: rejected | wrong, each with a reason in rejected_row
 -- column: not_applicable | no price or point of ours: no GPU, a price type that is not offered
+-- column: reasons | why candidates were not accepted, with counts
 -- column: observed_at | moment that it shows
 -- column: recorded_at | moment that it was stored
 -- check: candidates = accepted + rejected + not_applicable
@@ -28,6 +29,29 @@ rejected_rows as (
         count(*) as rejected,
     from mart.rejected_row
     group by source, snapshot_id
+),
+
+reason_counts as (
+    select
+        source,
+        snapshot_id,
+        reason,
+        count(*) as candidates,
+    from (
+        select source, snapshot_id, reason from mart.rejected_row
+        union all
+        select source, snapshot_id, reason from raw.refused_candidate where verdict = 'not_applicable'
+    ) as not_accepted
+    group by source, snapshot_id, reason
+),
+
+reasons as (
+    select
+        source,
+        snapshot_id,
+        string_agg(reason || ' ' || cast(candidates as varchar), ', ' order by candidates desc, reason) as reasons,
+    from reason_counts
+    group by source, snapshot_id
 )
 
 select
@@ -39,6 +63,7 @@ select
     snapshots.candidates - snapshots.not_applicable - coalesce(rejected_rows.rejected, 0) as accepted,
     coalesce(rejected_rows.rejected, 0) as rejected,
     snapshots.not_applicable,
+    reasons.reasons,
     snapshots.observed_at,
     snapshots.recorded_at,
 from snapshots
@@ -46,3 +71,6 @@ inner join sources on snapshots.source = sources.source
 left join rejected_rows
     on snapshots.source = rejected_rows.source
     and snapshots.snapshot_id = rejected_rows.snapshot_id
+left join reasons
+    on snapshots.source = reasons.source
+    and snapshots.snapshot_id = reasons.snapshot_id

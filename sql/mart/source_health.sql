@@ -62,10 +62,10 @@ counted as (
     select
         source,
         count(*) as snapshots,
-        sum(candidates) as candidates,
-        sum(accepted) as accepted,
-        sum(rejected) as rejected,
-        sum(not_applicable) as not_applicable,
+        cast(sum(candidates) as bigint) as candidates,
+        cast(sum(accepted) as bigint) as accepted,
+        cast(sum(rejected) as bigint) as rejected,
+        cast(sum(not_applicable) as bigint) as not_applicable,
     from health
     group by source
 )

@@ -1,0 +1,32 @@
+# Two commands do all the set-up: `make run` and `make test`.
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: run test check dev clean
+
+run: $(VENV)/ready
+	@$(BIN)/tokenyield build
+
+test: $(VENV)/ready
+	@$(BIN)/python -m pytest -q -m "not slow"
+
+check: $(VENV)/ready
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/dagster definitions validate -m pipelines.definitions
+
+dev: $(VENV)/ready
+	@$(BIN)/tokenyield dev
+
+clean:
+	rm -rf $(VENV)
+
+# uv installs in seconds what pip does in half a minute; where it cannot be had, pip does it.
+$(VENV)/ready: requirements.lock pyproject.toml
+	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: Python 3.11 or newer is needed; this is $$(python3 --version)" >&2; exit 1; }
+	@test -x $(BIN)/python || python3 -m venv $(VENV)
+	@echo "installing into $(VENV)" >&2
+	@if $(BIN)/python -m pip install -q --disable-pip-version-check uv && $(BIN)/uv pip install -q --python $(BIN)/python -r requirements.lock; then :; \
+	else $(BIN)/python -m pip install -q --disable-pip-version-check -r requirements.lock; fi
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@

@@ -1,0 +1,204 @@
+"""What the command line shows of the published copy.
+
+Belongs here: queries on published marts and how their rows are printed. Does not belong here: any figure
+that is not in a mart. Reads only the published file, so it never waits for a run.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from pipelines.home import Home
+
+WIDTH_OF_A_PIPE = 160
+HEADLINE = """
+select
+    rank as "#",
+    chip_id as chip,
+    precision as "prec.",
+    round(usd_per_million_tokens, 3) as "on-demand $/M",
+    round(reserved_36m_usd_per_million_tokens, 3) as "36-month $/M",
+    round(owning_usd_per_million_tokens, 3) as "owning $/M",
+    round(throughput_tok_s_gpu, 1) as "tok/s /GPU",
+    round(interactivity_tok_s_user, 1) as "tok/s /user",
+    round(ttft_p50_ms / 1000, 1) as "TTFT s",
+    benchmark_age_days as "age d",
+    cast(round(disclosure_score) as integer) as "discl.",
+    unranked_reason as unranked,
+from mart.headline
+where model_id = ? and workload_id = ?
+order by rank nulls last, chip
+"""
+
+SOURCES = """
+select
+    source,
+    kind,
+    is_fetched as live_fetch,
+    seen_live,
+    status,
+    last_success_at,
+    age_hours,
+    snapshots,
+    accepted as rows,
+    unmapped_names as unmapped,
+from mart.source_health
+order by kind, source
+"""
+
+STATUS = """
+select
+    source,
+    strftime(observed_at, '%Y-%m-%d %H:%M') as observed_at,
+    status,
+    candidates,
+    accepted,
+    rejected,
+    not_applicable,
+    coalesce(reasons, '') as reasons,
+from mart.snapshot_health
+order by source, observed_at
+"""
+
+
+class NothingPublished(Exception):
+    """There is no published copy to read yet."""
+
+
+@contextmanager
+def _published(home: Home) -> Iterator[duckdb.DuckDBPyConnection]:
+    if not home.current_database.exists():
+        raise NothingPublished(f"nothing is published in {home.published} yet; run `tokenyield build`")
+    connection = duckdb.connect(str(home.current_database), read_only=True)
+    try:
+        connection.execute("set TimeZone = 'UTC'")
+        yield connection
+    finally:
+        connection.close()
+
+
+def _rows(
+    connection: duckdb.DuckDBPyConnection, query: str, values: list[Any] | None = None
+) -> tuple[list[str], list[tuple[Any, ...]]]:
+    cursor = connection.execute(query, values or [])
+    return [column[0] for column in cursor.description or []], cursor.fetchall()
+
+
+def print_query(home: Home, query: str, output: str) -> None:
+    """Run `query` on the published copy and print its rows as table, csv or json."""
+    with _published(home) as connection:
+        names, rows = _rows(connection, query)
+    _print(names, rows, output)
+
+
+def print_sources(home: Home, output: str) -> None:
+    """Print every source with its state."""
+    print_query(home, SOURCES, output)
+
+
+def print_status(home: Home, output: str) -> None:
+    """Print the accounts of every stored payload and the age of the published copy."""
+    with _published(home) as connection:
+        names, rows = _rows(connection, STATUS)
+        waiting = len(list(home.snapshots.glob("*/*/sidecar.json"))) - _loaded(connection, home)
+    _print(names, rows, output)
+    manifest = json.loads((home.published / "current" / "manifest.json").read_text(encoding="utf-8"))
+    note = f"published {manifest['version']}, facts as of {manifest['as_of']}"
+    if waiting > 0:
+        note += f"; {waiting} payloads stored since then: run `tokenyield build`"
+    Console(stderr=True, highlight=False).print(note, markup=False)
+
+
+def _loaded(connection: duckdb.DuckDBPyConnection, home: Home) -> int:
+    own = sum(len(list(home.snapshots.glob(f"{name}/*/sidecar.json"))) for name in ("seeds", "record"))
+    return own + connection.execute("select count(*) from mart.snapshot_health").fetchone()[0]
+
+
+def print_headline(home: Home) -> None:
+    """Print the headline of every ranked workload, with its basis, age and evidence, and where it lies."""
+    out = _console()
+    with _published(home) as connection:
+        comparisons = connection.execute(
+            "select model_id, workload_id, any_value(date), any_value(age_days), "
+            "any_value(price_series_id), max(price_age_days), any_value(evidence) "
+            "from mart.headline group by model_id, workload_id order by model_id, workload_id"
+        ).fetchall()
+        titles = dict(connection.execute("select price_series_id, title from mart.price_series").fetchall())
+        for model_id, workload_id, day, age, series, price_age, evidence in comparisons:
+            out.print(
+                f"\n$ per million output tokens: {model_id}, {workload_id}, at greatest throughput, all GPUs, "
+                f"whole bill\n{day} ({age} days ago); ranked on: {titles.get(series, series)}, a price "
+                f"{price_age} days old; evidence: {evidence}; 36-month rent and owning cost beside it\n",
+                markup=False,
+            )
+            _print(*_rows(connection, HEADLINE, [model_id, workload_id]), "table", out)
+        if not comparisons:
+            out.print("\nNo ranked workload has a cost on the headline's price basis.", markup=False)
+    out.print(f"\npublished copy: {home.current_database}", markup=False, soft_wrap=True)
+
+
+def _print(names: list[str], rows: list[tuple[Any, ...]], output: str, out: Console | None = None) -> None:
+    if output == "json":
+        json.dump(
+            [dict(zip(names, map(_json, row), strict=True)) for row in rows],
+            sys.stdout,
+            indent=2,
+            allow_nan=False,
+        )
+        print()
+    elif output == "csv":
+        import csv
+
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows([["" if value is None else _text(value) for value in row] for row in rows])
+    else:
+        _print_table(names, rows, out or _console())
+
+
+def _console() -> Console:
+    """Standard output; where nobody's terminal sets the width, wide enough that no cell is broken."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH_OF_A_PIPE)
+
+
+def _print_table(names: list[str], rows: list[tuple[Any, ...]], out: Console) -> None:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
+    for number, name in enumerate(names):
+        numeric = any(isinstance(row[number], (int, float, Decimal)) for row in rows)
+        table.add_column(
+            escape(name.replace("_", " ")), justify="right" if numeric else "left", overflow="fold"
+        )
+    for row in rows:
+        table.add_row(*("" if value is None else escape(_text(value)) for value in row))
+    out.print(table)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return f"{value.normalize():f}"
+    return str(value)
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, (datetime, date, Path)):
+        return value.isoformat() if not isinstance(value, Path) else str(value)
+    if isinstance(value, float) and value != value:
+        return None
+    return value

@@ -1,0 +1,28 @@
+"""The record: each day's headline, written once.
+
+Belongs here: calling `run.record`. Does not belong here: what the headline is (`sql/mart/headline.sql`).
+"""
+
+import dagster as dg
+
+from pipelines import run
+from pipelines.assets.models import model_key
+from pipelines.home import Home
+
+RECORD_KEY = dg.AssetKey(["record", "headline"])
+
+
+@dg.asset(
+    key=RECORD_KEY,
+    group_name="record",
+    deps=[model_key("mart.headline")],
+    description="The headline of a UTC day as a write-once snapshot; a rebuild never changes it.",
+)
+def recorded_headline(context: dg.AssetExecutionContext) -> dg.MaterializeResult:
+    """Write the day's headline unless it is written already."""
+    sidecar, is_new = run.record(Home.from_environment())
+    if sidecar is None:
+        context.log.warning("record  no headline to record: no ranked workload has a cost")
+        return dg.MaterializeResult(metadata={"new": False})
+    context.log.info(f"record  {sidecar.slice}: {'written' if is_new else 'stands already'}")
+    return dg.MaterializeResult(metadata={"new": is_new, "snapshot_id": sidecar.snapshot_id})

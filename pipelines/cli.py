@@ -1,0 +1,224 @@
+"""The `tokenyield` command.
+
+Belongs here: arguments, what is printed, exit codes. Does not belong here: any work (`run.py`,
+`ingest.py`). Dagster is imported only by the commands that run it: a query must not wait for it. Exit
+code 0 means done; 1 means a named error, in one line with its cure; 2 means a wrong command line.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from pipelines import answers
+from pipelines.home import PROJECT, Home
+
+app = typer.Typer(
+    help="What a million tokens cost to make on each accelerator, on each date, and why it moved.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+errors = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+class Format(StrEnum):
+    """How rows are printed."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+
+
+FormatOption = Annotated[Format, typer.Option("--format", help="How rows are printed.")]
+
+
+@app.command()
+def build(
+    as_of: Annotated[
+        str, typer.Option(help="Use only what was known by then: YYYY-MM-DD or an instant with its zone.")
+    ] = "",
+) -> None:
+    """Load what is stored, build and check every table, record the day, publish, show the headline."""
+    moment = _moment("--as-of", as_of) if as_of else None
+    home = Home.from_environment()
+    dagster_home(home)
+    import dagster as dg
+
+    from pipelines.definitions import defs
+
+    config: dict[str, Any] = {"loggers": {"console": {}}}
+    if moment:
+        config["ops"] = {"raw": {"config": {"as_of": moment.isoformat()}}}
+    with dg.DagsterInstance.get() as instance:
+        result = defs.get_job_def("build").execute_in_process(instance=instance, run_config=config)
+    if not result.success:
+        raise RuntimeError("the run did not succeed; `tokenyield dev` shows its log")
+    answers.print_headline(home)
+
+
+@app.command()
+def fetch(
+    slugs: Annotated[list[str] | None, typer.Argument(help="Sources; none: every one.")] = None,
+) -> None:
+    """Ask sources for their payloads, live, and store them. `build` turns them into tables."""
+    from rich.progress import track
+
+    from pipelines import ingest
+    from pipelines.http import Fetcher, FetchError, Limits
+    from pipelines.snapshots import SnapshotStore
+    from pipelines.source import all_sources
+
+    wanted = [_source(slug) for slug in slugs] if slugs else list(all_sources().values())
+    unfetchable = [source.slug for source in wanted if source.requests is None]
+    if slugs and unfetchable:
+        raise typer.BadParameter(f"{', '.join(unfetchable)}: no live fetch; use `tokenyield import`")
+    store, failed = SnapshotStore(Home.from_environment().snapshots), 0
+    with Fetcher(Limits()) as fetcher:
+        for source in track([s for s in wanted if s.requests], "fetching", console=errors):
+            for result in ingest.fetch(source, store, fetcher):
+                if isinstance(result, FetchError):
+                    failed += 1
+                    errors.print(f"error: {result}", markup=False)
+                else:
+                    news = "new" if result.is_new else "unchanged"
+                    errors.print(f"{source.slug}/{result.sidecar.snapshot_id}: {news}", markup=False)
+    if failed:
+        errors.print(
+            f"{failed} slices were not fetched; what is stored of them stays as it was", markup=False
+        )
+        raise typer.Exit(1)
+
+
+@app.command("import")
+def import_files(
+    slug: Annotated[str, typer.Argument(help="The source whose payload it is; see `tokenyield sources`.")],
+    files: Annotated[list[Path], typer.Argument(help="Payload files, as the source sends them.")],
+    observed_at: Annotated[
+        str,
+        typer.Option(help="When the files were seen, where neither payload nor name proves it."),
+    ] = "",
+) -> None:
+    """Store payload files as snapshots: same parser, same checks as a live fetch."""
+    from rich.progress import track
+
+    from pipelines import ingest
+    from pipelines.snapshots import SnapshotStore
+
+    source = _source(slug)
+    stated = _moment("--observed-at", observed_at) if observed_at else None
+    store = SnapshotStore(Home.from_environment().snapshots)
+    for path in track(files, "importing", console=errors, disable=len(files) == 1):
+        stored, parsed = ingest.import_file(source, store, path, stated)
+        rejected = int((parsed.refused["verdict"] == "rejected").sum())
+        errors.print(
+            f"{path.name}: {'stored' if stored.is_new else 'already stored'} as "
+            f"{source.slug}/{stored.sidecar.snapshot_id}: {parsed.candidates} candidates = "
+            f"{parsed.candidates - len(parsed.refused)} accepted + {rejected} rejected + "
+            f"{len(parsed.refused) - rejected} not applicable",
+            markup=False,
+        )
+    errors.print("`tokenyield build` brings them into the tables", markup=False)
+
+
+@app.command()
+def sql(
+    query: Annotated[str, typer.Argument(help="A query; tables are mart.<name>.")],
+    output: FormatOption = Format.table,
+) -> None:
+    """Ask the published copy."""
+    answers.print_query(Home.from_environment(), query, output)
+
+
+@app.command()
+def sources(output: FormatOption = Format.table) -> None:
+    """Every source: what it is, how it is asked, how it is doing."""
+    answers.print_sources(Home.from_environment(), output)
+
+
+@app.command()
+def status(output: FormatOption = Format.table) -> None:
+    """What became of every stored payload, and how old the published copy is."""
+    answers.print_status(Home.from_environment(), output)
+
+
+@app.command()
+def dev() -> None:
+    """Open Dagster's UI with the schedules running."""
+    dagster_home(Home.from_environment())
+    os.chdir(PROJECT)
+    command = Path(sys.executable).with_name("dg")
+    os.execv(command, [str(command), "dev"])
+
+
+def dagster_home(home: Home) -> None:
+    """Point Dagster at the state directory; it wants an absolute path and its settings inside it."""
+    home.dagster.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(PROJECT / "dagster.yaml", home.dagster / "dagster.yaml")
+    os.environ["DAGSTER_HOME"] = str(home.dagster)
+    os.environ["TOKENYIELD_HOME"] = str(home.root)
+
+
+def _source(slug: str) -> Any:
+    from pipelines.source import all_sources
+
+    found = all_sources()
+    if slug not in found:
+        raise typer.BadParameter(f"no source is named {slug!r}; there are {', '.join(sorted(found))}")
+    return found[slug]
+
+
+def _moment(option: str, text: str) -> datetime:
+    """A day (its start, UTC) or an instant with a zone; never an instant whose zone is a guess."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{option} {text!r} is no YYYY-MM-DD and no ISO instant") from error
+    if len(text) == len("2026-01-31"):
+        return moment.replace(tzinfo=UTC)
+    if moment.tzinfo is None:
+        raise typer.BadParameter(f"{option} {text!r} names no time zone; add Z or an offset")
+    return moment.astimezone(UTC)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Turn every error that has a name into one line and exit code 1."""
+    import duckdb
+
+    from pipelines.ingest import ImportRefused
+    from pipelines.publish import PublishRefused
+    from pipelines.seeds import SeedError
+    from pipelines.snapshots import DamagedSnapshot
+    from pipelines.source import SourceError
+    from pipelines.sql_models import CheckFailed, ModelError
+    from pipelines.warehouse import WarehouseBusy, WarehouseUnreadable
+
+    named = (
+        CheckFailed, DamagedSnapshot, ImportRefused, ModelError, PublishRefused, SeedError, SourceError,
+        WarehouseBusy, WarehouseUnreadable, answers.NothingPublished, duckdb.Error, OSError, RuntimeError,
+    )  # fmt: skip
+    try:
+        yield
+    except named as error:
+        errors.print(f"error: {error}", markup=False)
+        sys.exit(1)
+
+
+def main() -> None:
+    """The entry point."""
+    with _told():
+        app()
+
+
+if __name__ == "__main__":
+    main()

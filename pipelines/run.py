@@ -1,0 +1,82 @@
+"""The steps of a run, as plain functions: load, model, record, publish.
+
+Belongs here: the order of work within one step and what each leaves behind. Does not belong here:
+Dagster (`assets/`), which only calls these, and the command line (`cli.py`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from pipelines import publish as publishing
+from pipelines import raw, sql_models
+from pipelines.home import SEEDS, SQL, Home
+from pipelines.raw import RECORD_SOURCE, Loaded
+from pipelines.snapshots import Sidecar, SnapshotStore
+from pipelines.source import Part
+from pipelines.sql_models import Built, Model
+from pipelines.warehouse import Warehouse
+
+
+def models() -> dict[str, Model]:
+    """Every model of the project, in building order."""
+    return sql_models.read_models(SQL)
+
+
+def load(
+    home: Home, as_of: datetime | None = None, progress: Callable[[Loaded], None] = lambda loaded: None
+) -> list[Loaded]:
+    """Snapshot the seeds and bring raw up to everything stored; `as_of` defaults to now."""
+    now = datetime.now(UTC).replace(microsecond=0)
+    store = SnapshotStore(home.snapshots)
+    facts = raw.store_seeds(store, SEEDS, now)
+    with Warehouse(home.warehouse).write() as connection:
+        return raw.load(connection, store, facts, as_of or now, progress)
+
+
+def build(home: Home, progress: Callable[[Built], None] = lambda built: None) -> list[Built]:
+    """Build every model in one transaction; raises CheckFailed and changes nothing when a check fails."""
+    with Warehouse(home.warehouse).write() as connection:
+        built = sql_models.build(connection, models(), sorted((SQL / "checks").glob("*.sql")), progress)
+        connection.execute("delete from raw.build")
+        connection.execute("insert into raw.build select as_of from raw.run")
+    return built
+
+
+def record(home: Home) -> tuple[Sidecar | None, bool]:
+    """Write the headline of the run's day as a write-once snapshot; returns it and whether it is new.
+
+    One record a UTC day: the first one stands, whatever is derived later. None when no headline exists.
+    """
+    with Warehouse(home.warehouse).read() as connection:
+        as_of = connection.execute("select as_of from raw.build").fetchone()[0].astimezone(UTC)
+        cursor = connection.execute(
+            "select * exclude (age_days) from mart.headline "
+            "order by model_id, workload_id, chip_id, precision"
+        )
+        names = [column[0] for column in cursor.description]
+        rows = [dict(zip(names, map(_plain, row), strict=True)) for row in cursor.fetchall()]
+    if not rows:
+        return None, False
+    store = SnapshotStore(home.snapshots)
+    day = f"{as_of:%Y-%m-%d}"
+    for earlier in store.sidecars(RECORD_SOURCE):
+        if earlier.slice == day:
+            return earlier, False
+    body = json.dumps({"as_of": as_of.isoformat(), "headline": rows}, indent=1).encode()
+    part = Part(f"headline-{day}.json", body)
+    now = datetime.now(UTC)
+    return store.add(RECORD_SOURCE, (part,), observed_at=as_of, recorded_at=now, slice_name=day)
+
+
+def _plain(value: Any) -> Any:
+    """Dates and decimals as text: a record keeps every digit."""
+    return value if value is None or isinstance(value, (int, float, str)) else str(value)
+
+
+def publish(home: Home) -> publishing.Published:
+    """Publish the last committed build; raises PublishRefused when there is none."""
+    return publishing.publish(Warehouse(home.warehouse), models(), home.published)
