@@ -139,9 +139,9 @@ def print_headline(home: Home) -> None:
         titles = dict(connection.execute("select price_series_id, title from mart.price_series").fetchall())
         for model_id, workload_id, day, age, series, price_age, evidence in comparisons:
             out.print(
-                f"\n$ per million output tokens: {model_id}, {workload_id}, at greatest throughput, all GPUs, "
-                f"whole bill\n{day} ({age} days ago); ranked on: {titles.get(series, series)}, a price "
-                f"{price_age} days old; evidence: {evidence}; 36-month rent and owning cost beside it\n",
+                f"\n$ per million output tokens: {model_id}, {workload_id}, at greatest throughput, "
+                f"all GPUs, whole bill\n{day} ({age} days ago); ranked on: {titles.get(series, series)}, "
+                f"a price {price_age} days old; evidence: {evidence}; rent and owning cost beside it\n",
                 markup=False,
             )
             _print(*_rows(connection, HEADLINE, [model_id, workload_id]), "table", out)

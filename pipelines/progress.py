@@ -12,10 +12,12 @@ import dagster as dg
 
 
 class _OwnLines(logging.Filter):
-    """Keep what an asset said itself; drop the engine's account of its steps."""
+    """Keep what an asset said itself, in its own words; drop the engine's account of its steps."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        return getattr(record, "dagster_meta", {}).get("dagster_event") is None
+        meta = getattr(record, "dagster_meta", {})
+        record.msg, record.args = meta.get("orig_message") or record.msg, ()
+        return meta.get("dagster_event") is None
 
 
 @dg.logger(description="Own lines and warnings, to standard error.")

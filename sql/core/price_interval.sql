@@ -1,6 +1,7 @@
--- One observed price of a series for as long as it may stand: until the next one, until its age limit, or
--- until its source was seen without it; one row per series, chip and observation.
--- grain: price_series_id, chip_id, valid_from
+-- One price of a series, as one source observed it, for as long as it may stand: until the source's next one,
+-- until its age limit, or until the source was seen without it; one row per series, chip, source and
+-- observation. Which source stands where several do is decided in core.price_segment.
+-- grain: price_series_id, chip_id, source, valid_from
 -- column: usd_per_gpu_hour | DECIMAL(18,6)
 -- column: price_fact_id | the quote or index value behind it
 -- column: priced_on | day of the observation; a price's age counts from here
@@ -37,6 +38,8 @@ observations as (
     select
         series.price_series_id,
         provider_prices.chip_id,
+        provider_prices.source,
+        provider_prices.source_rank,
         provider_prices.quote_id as price_fact_id,
         provider_prices.usd_per_gpu_hour,
         provider_prices.max_age_days,
@@ -54,6 +57,8 @@ observations as (
     select
         series.price_series_id,
         standing_values.chip_id,
+        standing_values.index_name as source,
+        cast(0 as bigint) as source_rank,
         standing_values.index_value_id as price_fact_id,
         standing_values.usd_per_gpu_hour,
         series.max_age_days,
@@ -74,7 +79,7 @@ started as (
         greatest(
             effective_on,
             coalesce(
-                lag(priced_on) over (partition by price_series_id, chip_id order by priced_on) + 1,
+                lag(priced_on) over (partition by price_series_id, chip_id, source order by priced_on) + 1,
                 effective_on
             )
         ) as valid_from,
@@ -84,7 +89,7 @@ started as (
 bounded as (
     select
         *,
-        lead(valid_from) over (partition by price_series_id, chip_id order by priced_on) as next_from,
+        lead(valid_from) over (partition by price_series_id, chip_id, source order by priced_on) as next_from,
         priced_on + cast(max_age_days + 1 as integer) as too_old_on,
     from started
 )
@@ -92,6 +97,8 @@ bounded as (
 select
     price_series_id,
     chip_id,
+    source,
+    source_rank,
     price_fact_id,
     usd_per_gpu_hour,
     case

@@ -9,8 +9,8 @@
 -- check: (usd_per_gpu_hour is null) = (null_reason is not null)
 with
 
-intervals as (
-    select * from core.price_interval
+segments as (
+    select * from core.price_segment
 ),
 
 series as (
@@ -31,7 +31,7 @@ marked as (
                 then 0
             else 1
         end as starts_stretch,
-    from intervals
+    from segments
 ),
 
 numbered as (

@@ -1,7 +1,7 @@
--- What a provider asked for a GPU-hour of a chip on a day on which it was looked at; one row per provider,
--- chip, price type, commitment and UTC day. The lowest full-node quote in the provider's reference region,
--- from the last payload of the day and the best-ranked source.
--- grain: provider_id, chip_id, price_type, commitment_months, priced_on
+-- What a source showed, on a day on which it was looked at, as a provider's price of a GPU-hour; one row per
+-- source, provider, chip, price type, commitment and UTC day. The lowest full-node quote in the provider's
+-- reference region, from the last payload of the day.
+-- grain: source, provider_id, chip_id, price_type, commitment_months, priced_on
 -- column: priced_on | UTC day of the observation
 -- column: effective_on | day since when the source says the price holds
 -- column: usd_per_gpu_hour | DECIMAL(18,6)
@@ -31,19 +31,26 @@ providers as (
     select * from raw.provider
 ),
 
--- A typed fact was observed when its row says so; a payload's quotes at every look at the payload.
+-- A payload's quotes were observed at every look at the payload, a typed fact when its row says so.
 observations as (
     select
         quotes.*,
-        case when quotes.is_seed then quotes.observed_at else sightings.observed_at end as looked_at,
-        case
-            when quotes.is_seed then cast(quotes.observed_at at time zone 'UTC' as date)
-            else sightings.seen_on
-        end as priced_on,
+        sightings.observed_at as looked_at,
+        sightings.seen_on as priced_on,
     from quotes
     inner join sightings
         on quotes.source = sightings.source
         and quotes.snapshot_id = sightings.snapshot_id
+    where not quotes.is_seed
+
+    union all
+
+    select
+        quotes.*,
+        quotes.observed_at as looked_at,
+        cast(quotes.observed_at at time zone 'UTC' as date) as priced_on,
+    from quotes
+    where quotes.is_seed
 ),
 
 -- Two payloads of one day: the later one is the day, and what it no longer lists is gone.
@@ -51,14 +58,6 @@ last_of_day as (
     select *
     from observations
     qualify looked_at = max(looked_at) over (partition by source, slice, priced_on)
-),
-
-best_source as (
-    select *
-    from last_of_day
-    qualify source_rank = min(source_rank) over (
-        partition by provider_id, chip_id, price_type, commitment_months, priced_on
-    )
 ),
 
 source_days as (
@@ -78,6 +77,7 @@ source_days as (
 
 all_regions as (
     select
+        source,
         provider_id,
         chip_id,
         price_type,
@@ -85,25 +85,26 @@ all_regions as (
         priced_on,
         min(usd_per_gpu_hour) as lowest_any_region_usd_per_gpu_hour,
         count(*) as quote_count,
-    from best_source
-    group by provider_id, chip_id, price_type, commitment_months, priced_on
+    from last_of_day
+    group by source, provider_id, chip_id, price_type, commitment_months, priced_on
 ),
 
 standing as (
-    select best_source.*
-    from best_source
-    inner join providers on best_source.provider_id = providers.provider_id
-    where best_source.region is null
+    select last_of_day.*
+    from last_of_day
+    inner join providers on last_of_day.provider_id = providers.provider_id
+    where last_of_day.region is null
         or providers.reference_region is null
-        or best_source.region = providers.reference_region
+        or last_of_day.region = providers.reference_region
     qualify row_number() over (
         partition by
-            best_source.provider_id,
-            best_source.chip_id,
-            best_source.price_type,
-            best_source.commitment_months,
-            best_source.priced_on
-        order by best_source.full_node desc, best_source.usd_per_gpu_hour, best_source.quote_id
+            last_of_day.source,
+            last_of_day.provider_id,
+            last_of_day.chip_id,
+            last_of_day.price_type,
+            last_of_day.commitment_months,
+            last_of_day.priced_on
+        order by last_of_day.full_node desc, last_of_day.usd_per_gpu_hour, last_of_day.quote_id
     ) = 1
 )
 
@@ -119,6 +120,7 @@ select
     standing.usd_per_gpu_hour,
     all_regions.lowest_any_region_usd_per_gpu_hour,
     all_regions.quote_count,
+    standing.source_rank,
     standing.max_age_days,
     standing.passes_on,
     standing.priced_on,
@@ -128,7 +130,8 @@ select
     standing.known_at,
 from standing
 inner join all_regions
-    on standing.provider_id = all_regions.provider_id
+    on standing.source = all_regions.source
+    and standing.provider_id = all_regions.provider_id
     and standing.chip_id = all_regions.chip_id
     and standing.price_type = all_regions.price_type
     and standing.commitment_months is not distinct from all_regions.commitment_months

@@ -33,6 +33,7 @@
 -- column: eligible | may be ranked on that day
 -- column: eligibility_reason | eligible, or the first gate that it fails
 -- check: (usd_per_million_tokens is null) = (null_reason is not null)
+-- check: (price_age_days is null) = (usd_per_gpu_hour is null)
 -- check: benchmark_age_days >= 0
 -- check: price_age_days is null or price_age_days >= 0
 with
@@ -53,8 +54,8 @@ eligibility as (
     select * from core.benchmark_eligibility
 ),
 
-intervals as (
-    select * from core.price_interval
+segments as (
+    select * from core.price_segment
 ),
 
 series as (
@@ -126,7 +127,7 @@ priced_chips as (
     select distinct
         price_series_id,
         chip_id,
-    from intervals
+    from segments
 )
 
 select
@@ -144,7 +145,11 @@ select
     costs.price_type,
     costs.segment,
     costs.usd_per_gpu_hour,
-    greatest(date_diff('day', intervals.priced_on, best.date), 0) as price_age_days,
+    -- A price that reaches back to its stated start is not older than its day; no price has no age.
+    case
+        when segments.priced_on > best.date then 0
+        else date_diff('day', segments.priced_on, best.date)
+    end as price_age_days,
     costs.throughput_tok_s_gpu,
     best.benchmark_age_days,
     costs.interactivity_tok_s_user,
@@ -172,9 +177,9 @@ inner join series on costs.price_series_id = series.price_series_id
 left join priced_chips
     on costs.price_series_id = priced_chips.price_series_id
     and costs.chip_id = priced_chips.chip_id
-left join intervals
-    on costs.price_series_id = intervals.price_series_id
-    and costs.chip_id = intervals.chip_id
-    and best.date >= intervals.valid_from
-    and (intervals.valid_to is null or best.date < intervals.valid_to)
+left join segments
+    on costs.price_series_id = segments.price_series_id
+    and costs.chip_id = segments.chip_id
+    and best.date >= segments.valid_from
+    and (segments.valid_to is null or best.date < segments.valid_to)
 where series.headline_order is not null or priced_chips.chip_id is not null

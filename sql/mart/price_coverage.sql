@@ -8,6 +8,7 @@
 -- column: status | priced, stale_price, not_offered or no_price
 -- column: usd_per_gpu_hour | price in US dollars per GPU-hour; null: see status
 -- column: price_age_days | days since it was observed
+-- check: (price_age_days is null) = (usd_per_gpu_hour is null)
 -- check: (status = 'priced') = (usd_per_gpu_hour is not null)
 with
 
@@ -15,8 +16,8 @@ timeline as (
     select * from core.price_timeline
 ),
 
-intervals as (
-    select * from core.price_interval
+segments as (
+    select * from core.price_segment
 ),
 
 series as (
@@ -56,7 +57,7 @@ priced_chips as (
     select distinct
         price_series_id,
         chip_id,
-    from intervals
+    from segments
 )
 
 select
@@ -66,7 +67,11 @@ select
     series.price_type,
     coalesce(timeline.null_reason, 'priced') as status,
     timeline.usd_per_gpu_hour,
-    greatest(date_diff('day', intervals.priced_on, days.date), 0) as price_age_days,
+    -- A price that reaches back to its stated start is not older than its day; no price has no age.
+    case
+        when segments.priced_on > days.date then 0
+        else date_diff('day', segments.priced_on, days.date)
+    end as price_age_days,
 from days
 inner join timeline
     on days.chip_id = timeline.chip_id
@@ -76,9 +81,9 @@ inner join series on timeline.price_series_id = series.price_series_id
 left join priced_chips
     on timeline.price_series_id = priced_chips.price_series_id
     and timeline.chip_id = priced_chips.chip_id
-left join intervals
-    on timeline.price_series_id = intervals.price_series_id
-    and timeline.chip_id = intervals.chip_id
-    and days.date >= intervals.valid_from
-    and (intervals.valid_to is null or days.date < intervals.valid_to)
+left join segments
+    on timeline.price_series_id = segments.price_series_id
+    and timeline.chip_id = segments.chip_id
+    and days.date >= segments.valid_from
+    and (segments.valid_to is null or days.date < segments.valid_to)
 where series.headline_order is not null or priced_chips.chip_id is not null

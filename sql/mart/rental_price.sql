@@ -47,12 +47,12 @@ looks as (
     ) as distinct_looks
 ),
 
--- Two products of one name and price at one moment are one line here; the lowest id stands for it.
-observations as (
+-- A payload's quotes were observed at every look at the payload, a typed fact when its row says so.
+looked_at_quotes as (
     select
         quotes.*,
-        case when quotes.is_seed then quotes.observed_at else sightings.observed_at end as looked_at,
-        case when quotes.is_seed then cast(null as timestamptz) else looks.next_look_at end as next_look_at,
+        sightings.observed_at as looked_at,
+        looks.next_look_at,
     from quotes
     inner join sightings
         on quotes.source = sightings.source
@@ -61,17 +61,33 @@ observations as (
         on sightings.source = looks.source
         and sightings.slice = looks.slice
         and sightings.observed_at = looks.observed_at
+    where not quotes.is_seed
+
+    union all
+
+    select
+        quotes.*,
+        quotes.observed_at as looked_at,
+        cast(null as timestamptz) as next_look_at,
+    from quotes
+    where quotes.is_seed
+),
+
+-- Two products of one name and price at one moment are one line here; the lowest id stands for it.
+observations as (
+    select *
+    from looked_at_quotes
     qualify row_number() over (
         partition by
-            quotes.source,
-            quotes.provider_id,
-            quotes.offer_key,
-            quotes.region,
-            quotes.price_type,
-            quotes.commitment_months,
-            quotes.chip_id,
-            case when quotes.is_seed then quotes.observed_at else sightings.observed_at end
-        order by quotes.usd_per_gpu_hour, quotes.quote_id
+            source,
+            provider_id,
+            offer_key,
+            region,
+            price_type,
+            commitment_months,
+            chip_id,
+            looked_at
+        order by usd_per_gpu_hour, quote_id
     ) = 1
 ),
 

@@ -28,8 +28,8 @@ series as (
     select * from core.price_series where provider_id is not null
 ),
 
-intervals as (
-    select * from core.price_interval
+segments as (
+    select * from core.price_segment
 ),
 
 providers as (
@@ -42,20 +42,20 @@ run as (
 
 days as (
     select
-        intervals.*,
+        segments.*,
         cast(
             unnest(
                 generate_series(
-                    intervals.valid_from,
+                    segments.valid_from,
                     least(
-                        coalesce(intervals.valid_to - 1, cast(run.as_of at time zone 'UTC' as date)),
+                        coalesce(segments.valid_to - 1, cast(run.as_of at time zone 'UTC' as date)),
                         cast(run.as_of at time zone 'UTC' as date)
                     ),
                     interval 1 day
                 )
             ) as date
         ) as date,
-    from intervals
+    from segments
     cross join run
 )
 
@@ -74,7 +74,7 @@ select
     prices.quote_id,
     prices.source,
     prices.observed_at,
-    greatest(date_diff('day', days.priced_on, days.date), 0) as age_days,
+    case when days.priced_on > days.date then 0 else date_diff('day', days.priced_on, days.date) end as age_days,
 from days
 inner join series on days.price_series_id = series.price_series_id
 inner join prices
@@ -83,3 +83,4 @@ inner join prices
     and series.commitment_months is not distinct from prices.commitment_months
     and days.chip_id = prices.chip_id
     and days.priced_on = prices.priced_on
+    and days.source = prices.source
