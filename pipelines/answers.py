@@ -21,6 +21,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from pipelines.failure import Failure
 from pipelines.home import Home
 
 WIDTH_OF_A_PIPE = 160
@@ -74,7 +75,7 @@ order by source, observed_at
 """
 
 
-class NothingPublished(Exception):
+class NothingPublished(Failure):
     """There is no published copy to read yet."""
 
 

@@ -34,15 +34,15 @@ class Macro:
 def macros(models: Mapping[str, Model]) -> list[Macro]:
     """Both macros of every mart that depends on the clock, in the models' order."""
     moving = _moving(models)
-    return [
-        macro
-        for name, model in models.items()
-        if name in moving and model.schema == "mart"
-        for macro in (
-            _macro(model, models, moving, "as_known"),
-            _macro(model, models, moving, "as_recorded"),
-        )
-    ]
+    made = []
+    for flavour in ("as_known", "as_recorded"):
+        rewritten = {name: _rewritten(models[name], moving, flavour) for name in models if name in moving}
+        made += [
+            _macro(model, models, rewritten, flavour)
+            for name, model in models.items()
+            if name in moving and model.schema == "mart"
+        ]
+    return made
 
 
 def _moving(models: Mapping[str, Model]) -> set[str]:
@@ -54,19 +54,16 @@ def _moving(models: Mapping[str, Model]) -> set[str]:
     return moving
 
 
-def _macro(model: Model, models: Mapping[str, Model], moving: set[str], flavour: str) -> Macro:
-    needed = _needed(model, models, moving)
-    reads: set[str] = set()
-    ctes = []
-    for name in needed:
-        tree, fixed = _rewritten(models[name], moving, flavour)
-        reads |= fixed
-        ctes.append(f"{_cte(name)} as ({tree})")
-    body, fixed = _rewritten(model, moving, flavour)
+def _macro(
+    model: Model, models: Mapping[str, Model], rewritten: Mapping[str, tuple[str, set[str]]], flavour: str
+) -> Macro:
+    needed = _needed(model, models, set(rewritten))
+    ctes = ", ".join(f"{_cte(name)} as ({rewritten[name][0]})" for name in needed)
     name = f"mart.{model.table}_{flavour}"
-    with_clause = f"with {', '.join(ctes)} " if ctes else ""
+    body, reads = rewritten[model.name]
+    with_clause = f"with {ctes} " if ctes else ""
     statement = f"create or replace macro {name}(ts) as table {with_clause}select * from ({body})"
-    return Macro(name, statement, tuple(sorted(reads | fixed)))
+    return Macro(name, statement, tuple(sorted(reads.union(*(rewritten[n][1] for n in needed)))))
 
 
 def _needed(model: Model, models: Mapping[str, Model], moving: set[str]) -> list[str]:

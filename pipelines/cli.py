@@ -7,20 +7,21 @@ code 0 means done; 1 means a named error, in one line with its cure; 2 means a w
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
+import duckdb
 import typer
 from rich.console import Console
 
 from pipelines import answers
+from pipelines.failure import Failure
 from pipelines.home import PROJECT, Home
 
 app = typer.Typer(
@@ -60,9 +61,9 @@ def build(
     if moment:
         config["ops"] = {"raw": {"config": {"as_of": moment.isoformat()}}}
     with dg.DagsterInstance.get() as instance:
-        result = defs.get_job_def("build").execute_in_process(instance=instance, run_config=config)
+        result = defs.resolve_job_def("build").execute_in_process(instance=instance, run_config=config)
     if not result.success:
-        raise RuntimeError("the run did not succeed; `tokenyield dev` shows its log")
+        raise Failure("the run did not succeed; `tokenyield dev` shows its log")
     answers.print_headline(home)
 
 
@@ -82,6 +83,7 @@ def fetch(
     unfetchable = [source.slug for source in wanted if source.requests is None]
     if slugs and unfetchable:
         raise typer.BadParameter(f"{', '.join(unfetchable)}: no live fetch; use `tokenyield import`")
+    logging.getLogger("stamina").setLevel(logging.ERROR)  # the error that ends the tries says it all
     store, failed = SnapshotStore(Home.from_environment().snapshots), 0
     with Fetcher(Limits()) as fetcher:
         for source in track([s for s in wanted if s.requests], "fetching", console=errors):
@@ -156,6 +158,7 @@ def dev() -> None:
     """Open Dagster's UI with the schedules running."""
     dagster_home(Home.from_environment())
     os.chdir(PROJECT)
+    os.environ["VIRTUAL_ENV"] = sys.prefix
     command = Path(sys.executable).with_name("dg")
     os.execv(command, [str(command), "dev"])
 
@@ -190,34 +193,18 @@ def _moment(option: str, text: str) -> datetime:
     return moment.astimezone(UTC)
 
 
-@contextmanager
-def _told() -> Iterator[None]:
-    """Turn every error that has a name into one line and exit code 1."""
-    import duckdb
-
-    from pipelines.ingest import ImportRefused
-    from pipelines.publish import PublishRefused
-    from pipelines.seeds import SeedError
-    from pipelines.snapshots import DamagedSnapshot
-    from pipelines.source import SourceError
-    from pipelines.sql_models import CheckFailed, ModelError
-    from pipelines.warehouse import WarehouseBusy, WarehouseUnreadable
-
-    named = (
-        CheckFailed, DamagedSnapshot, ImportRefused, ModelError, PublishRefused, SeedError, SourceError,
-        WarehouseBusy, WarehouseUnreadable, answers.NothingPublished, duckdb.Error, OSError, RuntimeError,
-    )  # fmt: skip
-    try:
-        yield
-    except named as error:
-        errors.print(f"error: {error}", markup=False)
-        sys.exit(1)
-
-
 def main() -> None:
-    """The entry point."""
-    with _told():
+    """The entry point: every error that has a name becomes one line and exit code 1."""
+    try:
         app()
+    except duckdb.Error as error:
+        # What follows the first line points into a query that may be pages long.
+        errors.print(f"error: {str(error).splitlines()[0]}", markup=False)
+    except (Failure, OSError) as error:
+        errors.print(f"error: {error}", markup=False)
+    else:
+        return
+    sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ import httpx
 import stamina
 from stamina.instrumentation import LoggingOnRetryHook, set_on_retry_hooks
 
+from pipelines.failure import Failure
 from pipelines.source import Part, Request, Source, SourceError
 
 # httpx writes every URL into its log, with the keys that stand in the query.
@@ -87,7 +88,7 @@ class Limits:
     backoff_seconds: float = 1.0
 
 
-class FetchError(Exception):
+class FetchError(Failure):
     """A slice could not be fetched whole. As text: one line that says what, where and what to do.
 
     reason: a key of ADVICE. source, slice, url (redacted): what is lost.

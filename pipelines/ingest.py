@@ -13,12 +13,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from pipelines.failure import Failure
 from pipelines.http import Fetcher, FetchError
 from pipelines.snapshots import Sidecar, SnapshotStore
 from pipelines.source import Parsed, Part, Snapshot, Source, SourceError, read
 
 
-class ImportRefused(Exception):
+class ImportRefused(Failure):
     """A file was not taken in; the message says why and what to do. Nothing was stored."""
 
 

@@ -26,6 +26,7 @@ from typing import Any
 import duckdb
 
 from pipelines import as_known, dictionary
+from pipelines.failure import Failure
 from pipelines.sql_models import Model
 from pipelines.warehouse import Warehouse
 
@@ -35,7 +36,7 @@ KEPT_VERSIONS = 5
 UNFINISHED = ".unfinished-"
 
 
-class PublishRefused(Exception):
+class PublishRefused(Failure):
     """There is nothing fit to publish; the last good version stays."""
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from pipelines import publish as publishing
@@ -21,6 +22,7 @@ from pipelines.sql_models import Built, Model
 from pipelines.warehouse import Warehouse
 
 
+@cache
 def models() -> dict[str, Model]:
     """Every model of the project, in building order."""
     return sql_models.read_models(SQL)
@@ -46,11 +48,13 @@ def build(home: Home, progress: Callable[[Built], None] = lambda built: None) ->
     return built
 
 
-def record(home: Home) -> tuple[Sidecar | None, bool]:
-    """Write the headline of the run's day as a write-once snapshot; returns it and whether it is new.
+def record(home: Home, now: datetime | None = None) -> tuple[Sidecar | None, str]:
+    """Write the headline of today as a write-once snapshot; returns it and what became of it.
 
-    One record a UTC day: the first one stands, whatever is derived later. None when no headline exists.
+    One record a UTC day: the first one stands, whatever is derived later. A build that looks at another
+    day (`as_of`) records nothing: a record says what was said on its day, and cannot be made up later.
     """
+    now = now or datetime.now(UTC)
     with Warehouse(home.warehouse).read() as connection:
         as_of = connection.execute("select as_of from raw.build").fetchone()[0].astimezone(UTC)
         cursor = connection.execute(
@@ -59,17 +63,19 @@ def record(home: Home) -> tuple[Sidecar | None, bool]:
         )
         names = [column[0] for column in cursor.description]
         rows = [dict(zip(names, map(_plain, row), strict=True)) for row in cursor.fetchall()]
-    if not rows:
-        return None, False
-    store = SnapshotStore(home.snapshots)
     day = f"{as_of:%Y-%m-%d}"
+    if as_of.date() != now.date():
+        return None, f"nothing written: the build is as of {day}, and a record is of its own day"
+    if not rows:
+        return None, "nothing written: no ranked workload has a cost"
+    store = SnapshotStore(home.snapshots)
     for earlier in store.sidecars(RECORD_SOURCE):
         if earlier.slice == day:
-            return earlier, False
+            return earlier, f"{day} stands already"
     body = json.dumps({"as_of": as_of.isoformat(), "headline": rows}, indent=1).encode()
     part = Part(f"headline-{day}.json", body)
-    now = datetime.now(UTC)
-    return store.add(RECORD_SOURCE, (part,), observed_at=as_of, recorded_at=now, slice_name=day)
+    sidecar, _ = store.add(RECORD_SOURCE, (part,), observed_at=as_of, recorded_at=now, slice_name=day)
+    return sidecar, f"{day} written"
 
 
 def _plain(value: Any) -> Any:

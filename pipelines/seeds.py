@@ -20,6 +20,7 @@ from typing import Any
 
 from pipelines.contracts import PRICE_TYPES, ROW_KINDS, Column, ContractError, RowKind, fit, parse_columns
 from pipelines.decode import amount, iso_date, iso_instant, strict_csv
+from pipelines.failure import Failure
 from pipelines.source import Accepted, Source, SourceError
 
 EVIDENCE = "measured, vendor_claim, read_off_chart, derived, assumed"
@@ -271,7 +272,7 @@ REFERENCE: dict[str, Reference] = {
 }
 
 
-class SeedError(Exception):
+class SeedError(Failure):
     """A seed file is not what it must be; the message names file, line and every problem found."""
 
 

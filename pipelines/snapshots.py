@@ -24,12 +24,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from pipelines.failure import Failure
 from pipelines.source import Part, Snapshot
 
 UNFINISHED = ".unfinished-"
 
 
-class DamagedSnapshot(Exception):
+class DamagedSnapshot(Failure):
     """A stored snapshot does not hold the bytes that its sidecar promises; the message names the file."""
 
 

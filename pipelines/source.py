@@ -19,9 +19,10 @@ import polars as pl
 
 from pipelines import sources as sources_package
 from pipelines.contracts import ROW_KINDS, ContractError, checked, frame
+from pipelines.failure import Failure
 
 
-class SourceError(Exception):
+class SourceError(Failure):
     """A whole payload cannot be trusted: wrong envelope, truncated, not the document it should be."""
 
 

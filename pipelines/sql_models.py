@@ -17,15 +17,17 @@ import duckdb
 import sqlglot
 from sqlglot import exp
 
+from pipelines.failure import Failure
+
 LAYERS = ("raw", "clean", "core", "mart")
 KEYS = ("grain", "column", "check", "warn")
 
 
-class ModelError(Exception):
+class ModelError(Failure):
     """A model file, or the graph of them, is not what it must be; says file and line."""
 
 
-class CheckFailed(Exception):
+class CheckFailed(Failure):
     """Checks found rows that must not be; lists all of them. The transaction is rolled back."""
 
 

@@ -16,12 +16,14 @@ import duckdb
 import polars as pl
 import stamina
 
+from pipelines.failure import Failure
 
-class WarehouseBusy(Exception):
+
+class WarehouseBusy(Failure):
     """Another process holds the file; the message names it."""
 
 
-class WarehouseUnreadable(Exception):
+class WarehouseUnreadable(Failure):
     """The file is there and is no database that this version opens."""
 
 

@@ -20,9 +20,8 @@ RECORD_KEY = dg.AssetKey(["record", "headline"])
 )
 def recorded_headline(context: dg.AssetExecutionContext) -> dg.MaterializeResult:
     """Write the day's headline unless it is written already."""
-    sidecar, is_new = run.record(Home.from_environment())
-    if sidecar is None:
-        context.log.warning("record  no headline to record: no ranked workload has a cost")
-        return dg.MaterializeResult(metadata={"new": False})
-    context.log.info(f"record  {sidecar.slice}: {'written' if is_new else 'stands already'}")
-    return dg.MaterializeResult(metadata={"new": is_new, "snapshot_id": sidecar.snapshot_id})
+    sidecar, outcome = run.record(Home.from_environment())
+    context.log.info(f"record  {outcome}")
+    return dg.MaterializeResult(
+        metadata={"outcome": outcome, "snapshot_id": sidecar.snapshot_id if sidecar else ""}
+    )
