@@ -30,7 +30,7 @@ select
     rank as "#",
     chip_id as chip,
     precision as "prec.",
-    round(usd_per_million_tokens, 3) as "on-demand $/M",
+    round(on_demand_usd_per_million_tokens, 3) as "on-demand $/M",
     round(reserved_36m_usd_per_million_tokens, 3) as "36-month $/M",
     round(owning_usd_per_million_tokens, 3) as "owning $/M",
     round(throughput_tok_s_gpu, 1) as "tok/s /GPU",

@@ -10,10 +10,11 @@
 -- column: precision | precision of the weights
 -- column: rank | 1 is the cheapest among the ranked; null: see unranked_reason
 -- column: unranked_reason | why the row is not ranked
--- column: usd_per_million_tokens | on the headline's price series
+-- column: usd_per_million_tokens | on the price series that the rank compares
 -- column: usd_per_gpu_hour | price behind it
--- column: price_series_id | the headline's price series
+-- column: price_series_id | the price series that the rank compares: the first in order of those beside the headline that is known
 -- column: price_age_days | days since that price was observed
+-- column: on_demand_usd_per_million_tokens | the same point on the on-demand price beside the headline
 -- column: reserved_36m_usd_per_million_tokens | the same point on the 36-month rent of a published cost model
 -- column: owning_usd_per_million_tokens | the same point on the owning cost of a published cost model
 -- column: throughput_tok_s_gpu | output tokens per second / all GPUs
@@ -69,40 +70,30 @@ newest as (
     group by daily.model_id, daily.workload_id
 ),
 
-others as (
+-- Every basis beside the headline at once, for they pick different winners.
+beside as (
     select
         daily.date,
-        daily.cost_id,
         daily.model_id,
         daily.workload_id,
         daily.chip_id,
         daily.precision,
-        max(case when series.price_basis = 'rent_model' then daily.usd_per_million_tokens end)
+        max(case when series.price_type = 'on_demand' then daily.usd_per_million_tokens end)
+            as on_demand_usd_per_million_tokens,
+        max(case when series.commitment_months = 36 then daily.usd_per_million_tokens end)
             as reserved_36m_usd_per_million_tokens,
-        max(case when series.price_basis = 'owning_cost_model' then daily.usd_per_million_tokens end)
+        max(case when series.price_type = 'owning_cost' then daily.usd_per_million_tokens end)
             as owning_usd_per_million_tokens,
     from daily
     inner join series on daily.price_series_id = series.price_series_id
     where series.headline_order is not null
-    group by all
-),
-
-beside as (
-    select
-        date,
-        model_id,
-        workload_id,
-        chip_id,
-        precision,
-        max(reserved_36m_usd_per_million_tokens) as reserved_36m_usd_per_million_tokens,
-        max(owning_usd_per_million_tokens) as owning_usd_per_million_tokens,
-    from others
-    group by date, model_id, workload_id, chip_id, precision
+    group by daily.date, daily.model_id, daily.workload_id, daily.chip_id, daily.precision
 ),
 
 listed as (
     select
         daily.*,
+        beside.on_demand_usd_per_million_tokens,
         beside.reserved_36m_usd_per_million_tokens,
         beside.owning_usd_per_million_tokens,
         coalesce(
@@ -141,6 +132,7 @@ select
     listed.usd_per_gpu_hour,
     listed.price_series_id,
     listed.price_age_days,
+    listed.on_demand_usd_per_million_tokens,
     listed.reserved_36m_usd_per_million_tokens,
     listed.owning_usd_per_million_tokens,
     listed.throughput_tok_s_gpu,
