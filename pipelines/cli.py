@@ -80,13 +80,15 @@ def fetch(
     from pipelines.source import all_sources
 
     wanted = [_source(slug) for slug in slugs] if slugs else list(all_sources().values())
-    unfetchable = [source.slug for source in wanted if source.requests is None]
-    if slugs and unfetchable:
-        raise typer.BadParameter(f"{', '.join(unfetchable)}: no live fetch; use `tokenyield import`")
+    off = [f"{source.slug}: {source.off_because}" for source in wanted if source.off_because]
+    if slugs and off:
+        raise Failure("; ".join(off))
+    for reason in off:
+        errors.print(f"skipped {reason}", markup=False)
     logging.getLogger("stamina").setLevel(logging.ERROR)  # the error that ends the tries says it all
     store, failed = SnapshotStore(Home.from_environment().snapshots), 0
     with Fetcher(Limits()) as fetcher:
-        for source in track([s for s in wanted if s.requests], "fetching", console=errors):
+        for source in track([s for s in wanted if not s.off_because], "fetching", console=errors):
             for result in ingest.fetch(source, store, fetcher):
                 if isinstance(result, FetchError):
                     failed += 1

@@ -113,6 +113,9 @@ RENTAL_QUOTE = RowKind(
         term_hours        | positive   | hours that a term_total or an instance_month buys
         price_type        | text!    | how the capacity is bought [one of: {PRICE_TYPES}]
         commitment_months | int      | months of commitment of a reserved price
+        derivation        | text     | null: listed as it is; else how the figure came about, and it never votes [one of: ask_statistic, derived_from_token_price]
+        machine_key       | text     | the physical machine, where a marketplace shows it; slices of one machine share it
+        host_key          | text     | who owns the machine, where a marketplace shows it
         region            | text     | region as the source names it; null where one price holds everywhere
         availability      | text!    | what the source says of stock [one of: available, unavailable, listed]
         listing_kind      | text!    | a whole rentable machine or a part of one [one of: bundle, component]
@@ -243,8 +246,20 @@ TOKEN_PRICE = RowKind(
     """),
 )
 
+FX_RATE = RowKind(
+    "fx_rate",
+    "One reference rate of a day: how much of a currency one unit of the base currency buys.",
+    parse_columns("""
+        rate_date      | date!     | day of the rate
+        base_currency  | text!     | ISO 4217 code of the base
+        currency       | text!     | ISO 4217 code of what it buys
+        rate           | positive! | units of `currency` for one unit of `base_currency`
+        known_at       | instant   | when it was published; null: the time of the snapshot
+    """),
+)
+
 ROW_KINDS: dict[str, RowKind] = {
-    kind.name: kind for kind in (RENTAL_QUOTE, RENTAL_INDEX_VALUE, BENCHMARK_RESULT, TOKEN_PRICE)
+    kind.name: kind for kind in (RENTAL_QUOTE, RENTAL_INDEX_VALUE, BENCHMARK_RESULT, TOKEN_PRICE, FX_RATE)
 }
 
 
@@ -284,16 +299,26 @@ def fit(column: Column, value: Any) -> Any:
     if column.allowed and value not in column.allowed:
         raise ContractError("value_not_allowed", column.name, value)
     if column.type == "instant":
-        if value.tzinfo is None:
-            raise ContractError("time_without_zone", column.name, value)
-        return value.astimezone(UTC)
+        return _in_utc(column.name, value)
     if column.type in ("number", "positive"):
         if not math.isfinite(float(value)):
             raise ContractError("out_of_range", column.name, value)
         return float(value)
     if column.type in ("money", "price"):
-        return money(column.name, value)
+        amount = money(column.name, value)
+        if column.type == "price" and amount == 0:
+            raise ContractError("not_positive", column.name, value)
+        return amount
     return value
+
+
+def _in_utc(field: str, value: datetime) -> datetime:
+    if value.tzinfo is None:
+        raise ContractError("time_without_zone", field, value)
+    try:
+        return value.astimezone(UTC)
+    except OverflowError as error:
+        raise ContractError("out_of_range", field, value) from error
 
 
 def _is_unicode(value: str) -> bool:

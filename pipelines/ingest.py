@@ -16,7 +16,7 @@ from typing import Any
 from pipelines.failure import Failure
 from pipelines.http import Fetcher, FetchError
 from pipelines.snapshots import Sidecar, SnapshotStore
-from pipelines.source import Parsed, Part, Snapshot, Source, SourceError, read
+from pipelines.source import Parsed, Part, Snapshot, Source, SourceError, permitted, read
 
 
 class ImportRefused(Failure):
@@ -58,6 +58,8 @@ def import_file(
     nor the file's name proves one. Raises ImportRefused, and stores nothing, for a file that cannot be
     read, that the parser refuses, or whose moment is not known.
     """
+    if source.needs_permission and source.slug not in permitted():
+        raise ImportRefused(f"{source.slug}: {source.off_because}")
     try:
         parts = (Part(path.name, path.read_bytes()),)
     except OSError as error:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -116,7 +116,7 @@ def load(
     connection.execute("insert into raw.run values (?)", [as_of])
     _replace_sightings(connection, store)
     sidecars = store.sidecars()
-    _load_references(connection, store, sidecars)
+    _load_references(connection, store, sidecars, sources)
     have = {
         (slug, snapshot_id): parser
         for slug, snapshot_id, parser in connection.execute(
@@ -230,11 +230,19 @@ def _replace_sightings(connection: duckdb.DuckDBPyConnection, store: SnapshotSto
 
 
 def _load_references(
-    connection: duckdb.DuckDBPyConnection, store: SnapshotStore, sidecars: Iterable[Sidecar]
+    connection: duckdb.DuckDBPyConnection,
+    store: SnapshotStore,
+    sidecars: Iterable[Sidecar],
+    sources: Mapping[str, Source],
 ) -> None:
     newest = {s.slice: s for s in sidecars if s.source == REFERENCE_SOURCE}
     for name, reference in REFERENCE.items():
         rows = seeds.read_reference(name, store.load(newest[name]).parts[0].body)
+        if name == "provider":
+            # A source brings its providers along; a line that a person typed stands before it.
+            typed = {row["provider_id"] for row in rows}
+            declared = {p.provider_id: p for s in sources.values() for p in s.providers}
+            rows += [asdict(p) for key, p in sorted(declared.items()) if key not in typed]
         _refill(connection, name, frame(reference.kind, rows))
 
 

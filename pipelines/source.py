@@ -8,6 +8,7 @@ Belongs here: the declaration that every file in `sources/` makes, and the accou
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -97,10 +98,39 @@ Outcome = Accepted | Rejected | NotApplicable
 
 
 @dataclass(frozen=True)
+class Provider:
+    """Who rents the chips of a source out; seeds/provider.csv overrides a line of the same id.
+
+    provider_class: hyperscaler, neocloud, marketplace, reseller, aggregator or model_developer.
+    segment: specialist or hyperscaler; None: never votes in an index.
+    reference_region: the region whose prices stand for the provider; None: one price everywhere.
+    """
+
+    provider_id: str
+    provider_name: str
+    provider_class: str
+    segment: str | None = None
+    reference_region: str | None = None
+    homepage: str | None = None
+
+
+class KeyMissing(Failure):
+    """A source wants a key from the environment and it is not there; the message names the variable."""
+
+
+def secret(variable: str) -> str:
+    """Return the value of an environment variable that holds a key; raises KeyMissing when it is unset."""
+    value = os.environ.get(variable, "").strip()
+    if not value:
+        raise KeyMissing(f"{variable} is not set; a free key of the provider goes there")
+    return value
+
+
+@dataclass(frozen=True)
 class Source:
     """One publisher of payloads. The slug is the module's name: path is identity.
 
-    kind: `rental`, `benchmark`, `token_price` or `index`.
+    kind: `rental`, `benchmark`, `token_price`, `index` or `fx`.
     licence: the licence or the terms, in words; `passes_on` says whether its rows may be published.
     source_rank: smaller wins where two sources state the same provider's price or the same point.
     max_age_days: how long a value may be carried as a price after it was last seen.
@@ -109,6 +139,10 @@ class Source:
     requests: what a live fetch asks for; None when the source is imported only.
     next_request: the request after this part, for paged sources; None at the end.
     observed_at: the moment that the payload itself proves, or None.
+    providers: who stands behind its quotes, where seeds/provider.csv does not say.
+    key_variable: environment variable of the key that a live fetch wants; `requests` reads it by `secret`.
+    needs_permission: its terms forbid automated collection; it works only when a person states that
+        they hold permission, and its rows are never published.
     seen_live: False until a person has watched the live fetch succeed.
     """
 
@@ -124,8 +158,22 @@ class Source:
     requests: Callable[[], Iterable[Request]] | None = None
     next_request: Callable[[Request, Part], Request | None] | None = None
     observed_at: Callable[[tuple[Part, ...]], datetime | None] | None = None
+    providers: tuple[Provider, ...] = ()
+    key_variable: str | None = None
+    needs_permission: bool = False
     seen_live: bool = False
     slug: str = ""
+
+    @property
+    def off_because(self) -> str | None:
+        """Why a live fetch is not made, in words; None when nothing stands in its way."""
+        if self.requests is None:
+            return "imported only"
+        if self.needs_permission and self.slug not in permitted():
+            return f"its terms forbid it; name it in {PERMISSION_VARIABLE} if you hold permission"
+        if self.key_variable and not os.environ.get(self.key_variable, "").strip():
+            return f"{self.key_variable} is not set"
+        return None
 
 
 @dataclass(frozen=True)
@@ -143,6 +191,14 @@ class Parsed:
     def candidates(self) -> int:
         """Accepted + rejected + not applicable."""
         return sum(len(f) for f in self.rows.values()) + len(self.refused)
+
+
+PERMISSION_VARIABLE = "TOKENYIELD_I_HOLD_PERMISSION_FOR"
+
+
+def permitted() -> set[str]:
+    """The sources for which a person states that they hold the publisher's permission."""
+    return {slug.strip() for slug in os.environ.get(PERMISSION_VARIABLE, "").split(",") if slug.strip()}
 
 
 REFUSED_SCHEMA = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -390,7 +391,7 @@ def test_speed_points_stand_once_in_every_price_series_without_a_cost(embedded: 
         )
         assert {found[0] for found in rows} == every_series
         assert {found[3:] for found in rows} == {(None, None, None, "speed_is_not_throughput", "none", False)}
-        for earlier, later in zip(rows, rows[1:], strict=False):
+        for earlier, later in pairwise(rows):
             # Of one series each day stands once: a stretch ends where the next begins.
             assert earlier[0] != later[0] or earlier[2] == later[1]
 
@@ -471,10 +472,7 @@ def test_mi355x_doubles_in_nine_steps_of_unknown_cause(embedded: Query) -> None:
     assert len({day for step in steps for day in step[:2]}) == 10
     assert (steps[0][0], steps[0][2]) == (date(2025, 12, 11), 110.38)
     assert (steps[-1][1], steps[-1][3]) == (date(2026, 2, 27), 216.58)
-    assert all(
-        later[0] == earlier[1] and later[2] == earlier[3]
-        for earlier, later in zip(steps, steps[1:], strict=False)
-    )
+    assert all(later[0] == earlier[1] and later[2] == earlier[3] for earlier, later in pairwise(steps))
     product = 1.0
     for step in steps:
         product *= step[4]

@@ -45,6 +45,13 @@ def snapshot_asset(source: Source) -> dg.AssetsDefinition:
     )
     def fetch_snapshot(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult]:
         stored, problems = 0, []
+        if source.off_because:
+            context.log.info(f"{source.slug} skipped: {source.off_because}")
+            yield dg.MaterializeResult(
+                metadata={"skipped": source.off_because},
+                check_results=[dg.AssetCheckResult(check_name="fetched", passed=True)],
+            )
+            return
         try:
             with Fetcher(Limits()) as fetcher:
                 for result in ingest.fetch(source, SnapshotStore(Home.from_environment().snapshots), fetcher):
