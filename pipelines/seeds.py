@@ -181,6 +181,7 @@ REFERENCE: dict[str, Reference] = {
             price_basis      | text! | what it is [one of: published_index, owning_cost_model, rent_model, own_contract]
             segment          | text  | segment it describes [one of: specialist, hyperscaler]
             max_age_days     | count | days that a value holds after its date; blank: until superseded
+            withdrawn_on     | date  | day from which its publisher keeps it no longer; no value stands from then on
             headline_order   | count | order beside the headline; blank: not shown there
             passes_on        | bool! | whether its values may be published
             source           | text! | method and publisher

@@ -98,31 +98,31 @@ def read_model(path: Path) -> Model:
     """Read one model file; raises ModelError with file and line for anything the grammar does not know."""
     lines = path.read_text(encoding="utf-8").splitlines()
     description: list[str] = []
-    entries: list[tuple[str, list[str]]] = []
+    entries: list[tuple[str, int, list[str]]] = []
     for number, line in enumerate(lines, start=1):
         if not line.startswith("--"):
             break
         key = re.match(r"-- ([a-z_]+): (.+)", line)
         continued = re.match(r"--   \s*(\S.*)", line)
         if key and key[1] in KEYS:
-            entries.append((key[1], [key[2].strip()]))
+            entries.append((key[1], number, [key[2].strip()]))
         elif key:
             raise ModelError(f"{path}:{number}: unknown header key {key[1]!r}; known are {', '.join(KEYS)}")
         elif continued and entries:
-            entries[-1][1].append(continued[1].strip())
+            entries[-1][2].append(continued[1].strip())
         elif entries:
             raise ModelError(f"{path}:{number}: a header line is `-- key: value` or, indented, its rest")
         else:
             description.append(line[2:].strip())
-    values = [(key, " ".join(parts)) for key, parts in entries]
-    grains = [value for key, value in values if key == "grain"]
+    values = [(key, number, " ".join(parts)) for key, number, parts in entries]
+    grains = [value for key, _, value in values if key == "grain"]
     if len(grains) != 1 or not any(description):
         raise ModelError(f"{path}:1: a header has a sentence that says what a row is, and one grain")
     columns: dict[str, str] = {}
-    for key, value in values:
+    for key, number, value in values:
         name, bar, meaning = (part.strip() for part in value.partition("|"))
         if key == "column" and (not bar or not meaning or name in columns):
-            raise ModelError(f"{path}: column {name!r} wants `name | description`, once")
+            raise ModelError(f"{path}:{number}: column {name!r} wants `name | description`, once")
         if key == "column":
             columns[name] = meaning
     return Model(
@@ -133,8 +133,8 @@ def read_model(path: Path) -> Model:
         description=" ".join(filter(None, description)),
         grain=tuple(name.strip() for name in grains[0].split(",")),
         columns=columns,
-        checks=tuple(value for key, value in values if key == "check"),
-        warnings=tuple(value for key, value in values if key == "warn"),
+        checks=tuple(value for key, _, value in values if key == "check"),
+        warnings=tuple(value for key, _, value in values if key == "warn"),
     )
 
 
@@ -174,19 +174,18 @@ def build(
     results, failed = [], []
     for model in models.values():
         connection.execute(f"create schema if not exists {model.schema}")
-        try:
-            connection.execute(f"create or replace table {model.name} as {model.sql}")
-        except duckdb.Error as error:
-            raise ModelError(f"{model.path}: {error}") from error
-        rows = connection.execute(f"select count(*) from {model.name}").fetchone()[0]
-        failed += _failures(connection, model)
+        _run(connection, model.path, f"create or replace table {model.name} as {model.sql}")
+        rows = _count(connection, model.path, f"from {model.name}")
+        if wrong := _shape(connection, model):
+            failed.append(wrong)  # what it documents is not there to be checked
+            continue
+        failed += [*_doubles(connection, model), *_violations(connection, model, model.checks)]
         built = Built(model, rows, tuple(_violations(connection, model, model.warnings)))
         _comment(connection, model)
         results.append(built)
         progress(built)
     for path in checks:
-        found = connection.execute(f"select count(*) from ({_parse(path, path.read_text()).sql('duckdb')})")
-        if count := found.fetchone()[0]:
+        if count := _count(connection, path, f"from ({_parse(path, path.read_text()).sql('duckdb')})"):
             failed.append(f"{path}: {count} rows")
     _drop_orphans(connection, models)
     if failed:
@@ -194,23 +193,34 @@ def build(
     return results
 
 
-def _failures(connection: duckdb.DuckDBPyConnection, model: Model) -> list[str]:
-    described = connection.execute(f"describe {model.name}").fetchall()
-    real = [row[0] for row in described]
-    failed = []
+def _run(connection: duckdb.DuckDBPyConnection, path: Path, sql: str) -> duckdb.DuckDBPyConnection:
+    try:
+        return connection.execute(sql)
+    except duckdb.Error as error:
+        raise ModelError(f"{path}: {error}") from error
+
+
+def _count(connection: duckdb.DuckDBPyConnection, path: Path, rest: str) -> int:
+    return _run(connection, path, f"select count(*) {rest}").fetchone()[0]
+
+
+def _shape(connection: duckdb.DuckDBPyConnection, model: Model) -> str | None:
+    """What is wrong with the columns: in mart the documented list is the real one, in order."""
+    real = [row[0] for row in connection.execute(f"describe {model.name}").fetchall()]
     if model.schema == "mart" and list(model.columns) != real:
-        failed.append(f"{model.path}: columns documented {list(model.columns)}, made {real}")
-    elif unknown := [name for name in (*model.columns, *model.grain) if name not in real]:
-        failed.append(f"{model.path}: no such columns: {unknown}")
-    if not set(model.grain) <= set(real):
-        return failed
+        return f"{model.path}: columns documented {list(model.columns)}, made {real}"
+    if unknown := [name for name in (*model.columns, *model.grain) if name not in real]:
+        return f"{model.path}: no such columns: {unknown}"
+    return None
+
+
+def _doubles(connection: duckdb.DuckDBPyConnection, model: Model) -> Iterable[str]:
     key = ", ".join(model.grain)
-    twice = connection.execute(
-        f"select count(*) from (select 1 from {model.name} group by {key} having count(*) > 1)"
-    ).fetchone()[0]
+    twice = _count(
+        connection, model.path, f"from (select 1 from {model.name} group by {key} having count(*) > 1)"
+    )
     if twice:
-        failed.append(f"{model.path}: grain ({key}) stands more than once for {twice} keys")
-    return failed + list(_violations(connection, model, model.checks))
+        yield f"{model.path}: grain ({key}) stands more than once for {twice} keys"
 
 
 def _violations(
@@ -218,10 +228,7 @@ def _violations(
 ) -> Iterable[str]:
     for expression in expressions:
         # A check that is unknown for a row is not passed by it: say `x is null or ...` where null is fine.
-        count = connection.execute(
-            f"select count(*) from {model.name} where ({expression}) is not true"
-        ).fetchone()[0]
-        if count:
+        if count := _count(connection, model.path, f"from {model.name} where ({expression}) is not true"):
             yield f"{model.path}: {count} rows break `{expression}`"
 
 

@@ -269,4 +269,3 @@ def test_a_column_that_only_late_rows_have_survives():
 @pytest.mark.parametrize("kind", [RENTAL_QUOTE, RENTAL_INDEX_VALUE, BENCHMARK_RESULT, TOKEN_PRICE])
 def test_a_frame_has_the_types_of_its_contract_even_when_empty(kind):
     assert dict(frame(kind, []).schema) == {c.name: TYPES[c.type].polars for c in kind.columns}
-

@@ -52,7 +52,9 @@ def test_json_that_breaks_off_is_refused_wherever_it_breaks():
             strict_json(whole[:length])
 
 
-@pytest.mark.parametrize("body", [b"", b"  ", b"{} {}", b"{} trailing", PAGE, b"\xff\xfe{\x00}\x00", b"{'a': 1}"])
+@pytest.mark.parametrize(
+    "body", [b"", b"  ", b"{} {}", b"{} trailing", PAGE, b"\xff\xfe{\x00}\x00", b"{'a': 1}"]
+)
 def test_what_is_no_json_document_is_refused(body):
     with pytest.raises(SourceError):
         strict_json(body)

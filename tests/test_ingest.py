@@ -104,7 +104,9 @@ def test_a_file_that_cannot_be_read_is_refused_by_name(store, tmp_path, what):
     path = tmp_path / "prices_2026-04-01.json"
     if what == "a folder":
         path.mkdir()
-    assert re.search(r"prices_2026-04-01\.json: (No such file|Is a directory)", refused(store, PROVES_NOTHING, path))
+    assert re.search(
+        r"prices_2026-04-01\.json: (No such file|Is a directory)", refused(store, PROVES_NOTHING, path)
+    )
 
 
 def test_the_payload_of_another_source_is_refused(store, tmp_path):

@@ -327,11 +327,26 @@ def test_a_changed_seed_keeps_what_was_recorded_before(warehouse, store, seeds, 
 @pytest.mark.parametrize(
     ("name", "old", "new", "complaint"),
     [
-        ("price_band.csv", "\n", "\nh100-sxm-80,spot,one,2,x\n", r"seeds/price_band\.csv:2: low_usd_per_gpu_hour"),
-        ("price_band.csv", "\n", "\nnowhere,*,1,2,x\n", r"price_band\.csv: chip_id 'nowhere' is not in chip\.csv"),
+        (
+            "price_band.csv",
+            "\n",
+            "\nh100-sxm-80,spot,one,2,x\n",
+            r"seeds/price_band\.csv:2: low_usd_per_gpu_hour",
+        ),
+        (
+            "price_band.csv",
+            "\n",
+            "\nnowhere,*,1,2,x\n",
+            r"price_band\.csv: chip_id 'nowhere' is not in chip\.csv",
+        ),
         ("token_price/deepseek.csv", "standard", "cheap", r"deepseek\.csv"),
         ("token_price/deepseek.csv", "provider,", "seller,", r"deepseek\.csv"),
-        ("fact_source.csv", "\ndeepseek,", "\ndeeepseek,", r"deepseek\.csv: wants one line in seeds/fact_source\.csv"),
+        (
+            "fact_source.csv",
+            "\ndeepseek,",
+            "\ndeeepseek,",
+            r"deepseek\.csv: wants one line in seeds/fact_source\.csv",
+        ),
     ],
 )
 def test_a_seed_with_an_error_names_it_and_stores_nothing(store, seeds, name, old, new, complaint):

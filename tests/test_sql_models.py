@@ -230,7 +230,9 @@ def test_an_unknown_does_not_pass_a_check(warehouse, folder, write):
 
 
 def test_a_warning_is_reported_and_stops_nothing(warehouse, folder, write):
-    write("core.a", "select unnest([1, 2]) as id", "-- One row.\n-- grain: id\n-- warn: id = 1\n-- warn: id > 0")
+    write(
+        "core.a", "select unnest([1, 2]) as id", "-- One row.\n-- grain: id\n-- warn: id = 1\n-- warn: id > 0"
+    )
     (result,) = built(warehouse, folder)
     assert (result.model.name, result.rows) == ("core.a", 2)
     (warning,) = result.warnings

@@ -41,7 +41,9 @@ def prices(warehouse: Warehouse) -> list[tuple[int, Decimal]]:
 def read_elsewhere(path: Path) -> str:
     """What another process reads; it fails where this one still holds the file."""
     code = "import sys, duckdb; print(duckdb.connect(sys.argv[1]).execute('from price').fetchall())"
-    done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -55,28 +57,34 @@ def test_what_a_block_wrote_is_committed(warehouse):
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, SystemExit])
 def test_an_exception_leaves_the_last_good_table(warehouse, error):
-    with pytest.raises(error), warehouse.write() as connection:
-        connection.execute("create or replace table price as select 9 as id, 9.99 as usd")
-        connection.execute("create table other as select 1 as x")
-        raise error("stop")
+    def stop_half_way() -> None:
+        with warehouse.write() as connection:
+            connection.execute("create or replace table price as select 9 as id, 9.99 as usd")
+            connection.execute("create table other as select 1 as x")
+            raise error("stop")
+
+    with pytest.raises(error):
+        stop_half_way()
     assert prices(warehouse) == [(1, Decimal("2.490000"))]
     with warehouse.read() as connection:
         assert connection.execute("select table_name from duckdb_tables()").fetchall() == [("price",)]
 
 
 def test_an_error_of_the_database_is_rolled_back_too(warehouse):
-    with pytest.raises(duckdb.Error), warehouse.write() as connection:
-        connection.execute("insert into price values (2, 3.00)")
-        connection.execute("select * from nowhere")
+    def break_half_way() -> None:
+        with warehouse.write() as connection:
+            connection.execute("insert into price values (2, 3.00)")
+            connection.execute("select * from nowhere")
+
+    with pytest.raises(duckdb.Error):
+        break_half_way()
     assert prices(warehouse) == [(1, Decimal("2.490000"))]
 
 
 def test_the_file_is_free_after_an_exception(warehouse):
-    with pytest.raises(RuntimeError), warehouse.write() as connection:
-        connection.execute("insert into price values (2, 3.00)")
-        raise RuntimeError("stop")
-    with pytest.raises(RuntimeError), warehouse.read():
-        raise RuntimeError("stop")
+    for opened in (warehouse.write, warehouse.read):
+        with pytest.raises(RuntimeError), opened():
+            raise RuntimeError("stop")
     assert "2.49" in read_elsewhere(warehouse.path)
 
 
@@ -156,8 +164,8 @@ from pathlib import Path
 from pipelines.warehouse import Warehouse
 
 warehouse = Warehouse(Path(sys.argv[1]))
-offers = "(values ('2026-11-29T23:30:00-05:00'), ('2026-11-29T23:30:00Z'), ('2026-11-30T00:30:00+01:00')) as t(seen)"
-query = f"select cast(cast(seen as timestamptz) as date) from {offers}"
+seen = "('2026-11-29T23:30:00-05:00'), ('2026-11-29T23:30:00Z'), ('2026-11-30T00:30:00+01:00')"
+query = f"select cast(cast(seen as timestamptz) as date) from (values {seen}) as t(seen)"
 def told(connection):
     days = [str(row[0]) for row in connection.execute(query).fetchall()]
     print(connection.execute("select current_setting('TimeZone')").fetchone()[0], *days)
@@ -188,11 +196,13 @@ def test_the_date_of_an_instant_is_its_utc_date_wherever_the_host_stands(tmp_pat
 
 
 def test_a_frame_goes_in_with_its_types(warehouse):
-    arrived = ArrowFrame(
+    arrived = ArrowFrame(  # noqa: F841  DuckDB finds it by its name
         pl.DataFrame(
             {
                 "usd": pl.Series([Decimal("2.490000000001"), None], dtype=pl.Decimal(28, 12)),
-                "seen": pl.Series([datetime(2026, 11, 29, 23, 30, tzinfo=UTC)] * 2, dtype=pl.Datetime("us", "UTC")),
+                "seen": pl.Series(
+                    [datetime(2026, 11, 29, 23, 30, tzinfo=UTC)] * 2, dtype=pl.Datetime("us", "UTC")
+                ),
                 "day": [date(2026, 11, 29), None],
                 "name": ["a", "日本"],
                 "gpus": pl.Series([8, None], dtype=pl.Int64()),
@@ -211,8 +221,7 @@ def test_a_frame_goes_in_with_its_types(warehouse):
 
 
 def test_an_empty_frame_goes_in(warehouse):
-    nothing = ArrowFrame(pl.DataFrame(schema={"usd": pl.Decimal(28, 12)}))
+    nothing = ArrowFrame(pl.DataFrame(schema={"usd": pl.Decimal(28, 12)}))  # noqa: F841
     with warehouse.write() as connection:
         connection.execute("create table landed as select * from nothing")
         assert connection.execute("select count(*) from landed").fetchone() == (0,)
-    del nothing

@@ -316,7 +316,7 @@ SOURCE = Source(
     cadence="daily",
     source_rank=10,
     # A benchmark point is not carried as a price: it holds until a later one replaces it.
-    max_age_days=365,
+    max_age_days=14,
     parse=parse,
     requests=requests,
 )

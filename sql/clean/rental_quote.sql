@@ -132,6 +132,41 @@ medians as (
     from ranked
     where price_rank between sibling_count / 2.0 and sibling_count / 2.0 + 1
     group by source, snapshot_id, provider_id, chip_id, price_type, coalesce(commitment_months, 0)
+),
+
+-- A machine that lacks its GPU on demand lacks it in every price type of that offer and region.
+gpuless_offers as (
+    select distinct
+        ranked.source,
+        ranked.snapshot_id,
+        ranked.provider_id,
+        ranked.offer_key,
+        coalesce(ranked.region, '-') as region,
+    from ranked
+    inner join medians
+        on ranked.source = medians.source
+        and ranked.snapshot_id = medians.snapshot_id
+        and ranked.provider_id = medians.provider_id
+        and ranked.chip_id = medians.chip_id
+        and ranked.price_type = medians.price_type
+        and coalesce(ranked.commitment_months, 0) = medians.commitment_months
+    cross join component_rule
+    where ranked.price_usd_per_gpu_hour < component_rule.share * medians.median_usd
+),
+
+-- A commitment at the price of on-demand is a term that is not sold, filled in by somebody.
+on_demand_prices as (
+    select
+        source,
+        snapshot_id,
+        provider_id,
+        offer_key,
+        coalesce(region, '-') as region,
+        min(price_usd_per_gpu_hour) as low_usd_per_gpu_hour,
+        max(price_usd_per_gpu_hour) as high_usd_per_gpu_hour,
+    from resolved
+    where price_type = 'on_demand'
+    group by source, snapshot_id, provider_id, offer_key, coalesce(region, '-')
 )
 
 select
@@ -168,9 +203,12 @@ select
         when resolved.price_usd_per_gpu_hour < bands.low_usd_per_gpu_hour
             or resolved.price_usd_per_gpu_hour > bands.high_usd_per_gpu_hour
             then 'outside_plausible_band'
-        when resolved.price_type in ('on_demand', 'reserved')
-            and resolved.price_usd_per_gpu_hour < component_rule.share * medians.median_usd
-            then 'component_missing'
+        when gpuless_offers.offer_key is not null then 'component_missing'
+        -- One in a hundred thousand: the same amount by the month and by the hour, rounded on the way.
+        when resolved.price_type = 'reserved'
+            and resolved.price_usd_per_gpu_hour >= on_demand_prices.low_usd_per_gpu_hour * 0.99999
+            and resolved.price_usd_per_gpu_hour <= on_demand_prices.high_usd_per_gpu_hour * 1.00001
+            then 'not_offered'
     end as reject_reason,
     resolved.date_precision,
     resolved.url,
@@ -179,17 +217,21 @@ select
     resolved.effective_from,
     resolved.known_at,
 from resolved
-cross join component_rule
 left join bands
     on resolved.chip_id = bands.chip_id
     and (bands.price_type = resolved.price_type or bands.price_type = '*')
-left join medians
-    on resolved.source = medians.source
-    and resolved.snapshot_id = medians.snapshot_id
-    and resolved.provider_id = medians.provider_id
-    and resolved.chip_id = medians.chip_id
-    and resolved.price_type = medians.price_type
-    and coalesce(resolved.commitment_months, 0) = medians.commitment_months
+left join gpuless_offers
+    on resolved.source = gpuless_offers.source
+    and resolved.snapshot_id = gpuless_offers.snapshot_id
+    and resolved.provider_id = gpuless_offers.provider_id
+    and resolved.offer_key = gpuless_offers.offer_key
+    and coalesce(resolved.region, '-') = gpuless_offers.region
+left join on_demand_prices
+    on resolved.source = on_demand_prices.source
+    and resolved.snapshot_id = on_demand_prices.snapshot_id
+    and resolved.provider_id = on_demand_prices.provider_id
+    and resolved.offer_key = on_demand_prices.offer_key
+    and coalesce(resolved.region, '-') = on_demand_prices.region
 qualify row_number() over (
     partition by resolved.source, resolved.snapshot_id, resolved.row_number
     order by bands.price_type desc nulls last

@@ -19,6 +19,7 @@ judged as (
             when points.traffic_basis <> 'benchmark' then concat('traffic_is_', points.traffic_basis)
             when coalesce(points.output_tok_s_gpu, points.total_tok_s_gpu, points.output_tok_s_decode_gpu) is null
                 then 'no_throughput'
+            when points.output_tok_s_gpu is null then 'output_not_stated'
             when points.weight_precision is null then 'precision_unknown'
             when points.gpu_count_basis = 'unknown' then 'gpu_count_unknown'
             when points.acceptance_basis = 'synthetic' then 'synthetic_acceptance'

@@ -5,6 +5,7 @@
 -- column: benchmark_point_id | key of the point: who published it, run, chip, model, server, workload and load, without the attempt
 -- column: config_id | key of how it was served: engine, version, image, precisions, parallelism
 -- column: load_point | what fixes the load: concurrency, request rate, or the publisher's label
+-- column: parallelism_stated | the ranks are stated, and agree with the GPUs
 -- column: recorded_to | moment that a newer version of a seed replaced it; null: in force
 with
 
@@ -48,6 +49,10 @@ keyed as (
             coalesce(cast(prefill_dp_attention as varchar), '-'),
             coalesce(cast(prefill_workers as varchar), '-')
         ) as parallelism,
+        -- Some disaggregated rows carry tp = 1 as a placeholder beside true counts.
+        tp is not null and (
+            not coalesce(disaggregated, false) or tp * coalesce(pp, 1) * coalesce(workers, 1) = decode_accelerator_count
+        ) as parallelism_stated,
     from results
     where reject_reason is null
 )

@@ -49,7 +49,10 @@ readings as (
         'all' as gpu_scope,
         'whole_bill' as cost_allocation,
         coalesce(points.output_tok_s_gpu, points.total_tok_s_gpu * mixes.output_share) as stated_tok_s_gpu,
-        case when points.output_tok_s_gpu is null then 'derived' else points.evidence end as evidence,
+        case
+            when points.output_tok_s_gpu is null and points.total_tok_s_gpu is not null then 'derived'
+            else points.evidence
+        end as evidence,
         case
             when points.output_tok_s_decode_gpu is not null then 'role_ratio_unknown'
             else 'no_throughput'

@@ -64,12 +64,14 @@ observations as (
         series.max_age_days,
         standing_values.value_date as priced_on,
         standing_values.value_date as effective_on,
-        cast(null as date) as next_source_on,
+        -- A series that its publisher dropped is a source that was looked at without it.
+        series.withdrawn_on as next_source_on,
     from standing_values
     inner join series
         on standing_values.index_name = series.index_name
         and standing_values.price_type = series.price_type
         and standing_values.commitment_months is not distinct from series.commitment_months
+    where series.withdrawn_on is null or standing_values.value_date < series.withdrawn_on
 ),
 
 -- A price that says since when it holds reaches back to that day, but never over an older observation.

@@ -44,6 +44,7 @@ select
     series.segment,
     series.headline_order,
     series.max_age_days,
+    series.withdrawn_on,
     series.passes_on,
     series.source,
 from published
@@ -64,6 +65,7 @@ select
     providers.segment,
     cast(null as bigint) as headline_order,
     cast(null as bigint) as max_age_days,
+    cast(null as date) as withdrawn_on,
     quoted.passes_on,
     'lowest full-node quote in the reference region' as source,
 from quoted

@@ -14,8 +14,8 @@
 -- column: partial_node | no full node was offered; the lowest quote of any size stands
 -- column: quote_id | the quote that stands
 -- column: source | slug of the source
--- column: observed_at | when it was last looked at
--- column: age_days | days since then
+-- column: observed_at | the look that shows it; after the day where the source says that it held already
+-- column: age_days | days from that look to the day, 0 where the look came after
 -- check: usd_per_gpu_hour > 0
 -- check: age_days >= 0
 with

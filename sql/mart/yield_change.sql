@@ -16,7 +16,7 @@
 -- column: percent | (ratio - 1) x 100; the base is the value before
 -- column: conditional_cost_percent | (1 / ratio - 1) x 100: the change of cost at equal price and, for a speed, at equal sessions per GPU ONLY
 -- column: kept_sessions_share_for_cheaper | for a speed: share of its former sessions per GPU that must stay for cost to fall at all
--- column: cause | software, configuration, operating_point, unattributed (the publisher claims one) or unknown (image or version not stated)
+-- column: cause | software, configuration, operating_point, unattributed (the publisher claims one, or nothing that is stated changed) or unknown (image, version or ranks not stated)
 -- column: claimed_cause | what the publisher says
 -- column: throughput_effect_usd | part of a cost change that is throughput; null: see null_reason
 -- column: price_effect_usd | part that is price; null: see null_reason
@@ -144,8 +144,11 @@ select
             and later.supersedes_label is not null
             and abs(later.interactivity_tok_s_user / earlier.interactivity_tok_s_user - 1) > 0.05
             then 'operating_point'
-        when later.parallelism <> earlier.parallelism or later.kv_precision <> earlier.kv_precision then 'configuration'
+        when later.kv_precision <> earlier.kv_precision then 'configuration'
+        when later.parallelism_stated and earlier.parallelism_stated and later.parallelism <> earlier.parallelism
+            then 'configuration'
         when later.claimed_cause is not null then 'unattributed'
+        when later.parallelism <> earlier.parallelism then 'unknown'
         when later.image <> earlier.image or later.engine_version <> earlier.engine_version then 'software'
         when later.image = earlier.image or later.engine_version = earlier.engine_version then 'unattributed'
         else 'unknown'

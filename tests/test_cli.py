@@ -1,0 +1,321 @@
+"""The command line as a stranger meets it: rows on standard output, one line where something is wrong."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipelines.home import PROJECT, Home
+
+FIXTURES = Path(__file__).parent / "fixtures"
+# gcp_machine_prices proves its moment itself; the price list of OCI wants one in its name.
+GCP, OCI = FIXTURES / "gcp_machine_prices" / "payload.yml", FIXTURES / "oci_price_list" / "payload.json"
+
+
+def tokenyield(
+    home: Path | str, *arguments: str, cwd: Path = PROJECT, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "pipelines.cli", *arguments],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(PROJECT), "TOKENYIELD_HOME": str(home), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def one_error(done: subprocess.CompletedProcess[str]) -> str:
+    """The single line of a named error; nothing on standard output, no traceback."""
+    assert done.returncode == 1, done.stderr
+    assert done.stdout == ""
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("error: ")
+    return lines[0]
+
+
+def usage_error(done: subprocess.CompletedProcess[str]) -> str:
+    """What is said of a wrong command line, without the box that it is drawn in."""
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    return " ".join(done.stderr.replace("│", " ").split())
+
+
+# Rows
+
+MIXED = (
+    "select 1 as n, 'a,\"b' as words, cast(2.490 as decimal(18, 6)) as usd, 0.1 + 0.2::double as ratio, "
+    "null as nothing, date '2026-11-30' as day, timestamptz '2026-11-29 23:30:00-05:00' as seen, true as yes"
+)
+
+
+def test_rows_as_csv(embedded_home):
+    done = tokenyield(embedded_home.root, "sql", MIXED, "--format", "csv")
+    assert (done.returncode, done.stderr) == (0, "")
+    header, row = csv.reader(io.StringIO(done.stdout))
+    assert header == ["n", "words", "usd", "ratio", "nothing", "day", "seen", "yes"]
+    assert row == [
+        "1",
+        'a,"b',
+        "2.49",
+        "0.30000000000000004",
+        "",
+        "2026-11-30",
+        "2026-11-30T04:30:00+00:00",
+        "True",
+    ]
+
+
+def test_rows_as_json(embedded_home):
+    done = tokenyield(embedded_home.root, "sql", MIXED, "--format", "json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout) == [
+        {
+            "n": 1,
+            "words": 'a,"b',
+            "usd": 2.49,
+            "ratio": 0.30000000000000004,
+            "nothing": None,
+            "day": "2026-11-30",
+            "seen": "2026-11-30T04:30:00+00:00",
+            "yes": True,
+        }
+    ]
+
+
+def test_rows_as_a_table(embedded_home):
+    done = tokenyield(
+        embedded_home.root, "sql", "select 'x [bold]y' as gpu_name, 2.49 as usd union all select 'z', 10"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = [line.strip() for line in done.stdout.splitlines()]
+    assert lines[0].split() == ["gpu", "name", "usd"]
+    assert lines[2].split() == ["x", "[bold]y", "2.49"]
+    assert lines[3].split() == ["z", "10"]
+
+
+def test_no_rows_are_a_header_or_an_empty_list(embedded_home):
+    nothing = "select chip_id from mart.chip where false"
+    assert tokenyield(embedded_home.root, "sql", nothing, "--format", "csv").stdout == "chip_id\n"
+    assert json.loads(tokenyield(embedded_home.root, "sql", nothing, "--format", "json").stdout) == []
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        "cast('inf' as double) as a, cast('-inf' as double) as b, cast('nan' as double) as c",
+        "interval 1 day as a, time '10:00:00' as b",
+        "[2.49, 1] as a, {'usd': 2.49, 'day': date '2026-11-30'} as b",
+        "'x'::blob as a, uuid '00000000-0000-0000-0000-000000000001' as b",
+    ],
+)
+def test_every_value_becomes_valid_json(embedded_home, values):
+    done = tokenyield(embedded_home.root, "sql", f"select {values}", "--format", "json")
+    assert (done.returncode, done.stderr) == (0, "")
+
+    def refuse(word: str) -> None:
+        raise AssertionError(f"{word} is no JSON")
+
+    (row,) = json.loads(done.stdout, parse_constant=refuse)
+    assert list(row) == ["a", "b", "c"][: len(row)]
+
+
+def test_a_number_that_is_not_finite_is_null_in_json(embedded_home):
+    done = tokenyield(embedded_home.root, "sql", "select cast('nan' as double) as v", "--format", "json")
+    assert json.loads(done.stdout) == [{"v": None}]
+
+
+def test_text_from_outside_is_no_markup_in_a_table(embedded_home):
+    done = tokenyield(embedded_home.root, "sql", "select '[link=http://x]click[/link] [/]' as v")
+    assert done.returncode == 0
+    assert "[link=http://x]click[/link] [/]" in done.stdout
+
+
+def test_sources_are_listed_with_their_state(embedded_home):
+    done = tokenyield(embedded_home.root, "sources", "--format", "csv")
+    assert done.returncode == 0, done.stderr
+    found = {row["source"]: row for row in csv.DictReader(io.StringIO(done.stdout))}
+    assert found["list_prices"]["status"] == "ok"
+    assert found["list_prices"]["rows"] == "29"
+    assert found["inferencex"]["status"] == "empty"
+
+
+def test_the_state_of_payloads_is_told_with_the_age_of_the_copy(embedded_home):
+    done = tokenyield(embedded_home.root, "status", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    assert {row["source"]: row["accepted"] for row in json.loads(done.stdout)} == {
+        "articles": 12,
+        "deepseek": 9,
+        "inferencex_constants": 65,
+        "inferencex_points": 90,
+        "list_prices": 29,
+        "published_indices": 21,
+    }
+    assert "facts as of 2026-11-30T12:00:00+00:00" in " ".join(done.stderr.split())
+
+
+# Errors
+
+
+@pytest.mark.parametrize("command", [["sql", "select 1"], ["sources"], ["status"]])
+def test_where_nothing_is_published_the_cure_is_named(tmp_path, command):
+    error = one_error(tokenyield(tmp_path / "none", *command))
+    assert "nothing is published" in error
+    assert "tokenyield build" in error
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [("select nonsense from mart.chip", "nonsense"), ("selec 1", "selec"), ("from mart.no", "no")],
+)
+def test_bad_sql_is_an_error_that_says_where(embedded_home, query, named):
+    done = tokenyield(embedded_home.root, "sql", query)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("error: ")
+    assert named in done.stderr
+
+
+def test_the_published_copy_cannot_be_changed(embedded_home):
+    done = tokenyield(embedded_home.root, "sql", "delete from mart.chip")
+    assert done.returncode == 1
+    assert "read-only" in done.stderr
+
+
+@pytest.mark.parametrize("command", [["import", "nosuch", str(GCP)], ["fetch", "nosuch"]])
+def test_an_unknown_source_is_refused_with_the_known_ones(tmp_path, command):
+    error = usage_error(tokenyield(tmp_path, *command))
+    assert "no source is named 'nosuch'" in error
+    assert "gcp_machine_prices" in error
+
+
+def test_a_file_of_another_source_is_refused(tmp_path):
+    error = one_error(
+        tokenyield(tmp_path, "import", "gcp_machine_prices", str(OCI), "--observed-at", "2026-04-01")
+    )
+    assert "payload.json: not a payload of gcp_machine_prices" in error
+    assert list(tmp_path.rglob("sidecar.json")) == []
+
+
+def test_a_file_that_is_not_there_or_has_no_moment_is_refused(tmp_path):
+    assert "none.yml: No such file" in one_error(
+        tokenyield(tmp_path, "import", "gcp_machine_prices", "none.yml")
+    )
+    assert "--observed-at YYYY-MM-DD" in one_error(tokenyield(tmp_path, "import", "oci_price_list", str(OCI)))
+
+
+def test_a_file_is_imported_with_its_accounts(tmp_path):
+    done = tokenyield(tmp_path, "import", "oci_price_list", str(OCI), "--observed-at", "2026-04-01")
+    assert (done.returncode, done.stdout) == (0, "")
+    told, hint = done.stderr.strip().splitlines()
+    assert told.startswith("payload.json: stored as oci_price_list/20260401T000000Z-")
+    numbers = [int(word) for word in told.split(": ", 2)[2].split() if word.isdigit()]
+    assert numbers[0] == sum(numbers[1:])
+    assert "tokenyield build" in hint
+    again = tokenyield(tmp_path, "import", "oci_price_list", str(OCI), "--observed-at", "2026-04-01")
+    assert "already stored" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["build", "--as-of", "yesterday"], "'yesterday' is no YYYY-MM-DD and no ISO instant"),
+        (["build", "--as-of", "2026-02-30"], "'2026-02-30' is no YYYY-MM-DD"),
+        (["build", "--as-of", "2026-11-30T12:00:00"], "names no time zone"),
+        (["import", "oci_price_list", str(OCI), "--observed-at", "1.4.2026"], "is no YYYY-MM-DD"),
+        (["sql"], "Missing argument"),
+        (["sql", "select 1", "--format", "xml"], "xml"),
+        (["nosuch"], "nosuch"),
+    ],
+)
+def test_a_wrong_command_line_is_refused(tmp_path, arguments, complaint):
+    assert complaint in usage_error(tokenyield(tmp_path, *arguments))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", [["build"], ["import", "gcp_machine_prices", str(GCP)]])
+def test_a_home_that_cannot_be_is_an_error_in_one_line(tmp_path, command):
+    (tmp_path / "file").write_text("in the way")
+    assert "file" in one_error(tokenyield(tmp_path / "file", *command))
+
+
+def test_a_version_that_was_damaged_is_an_error_in_one_line(tmp_path):
+    version = tmp_path / "published" / "current"
+    version.mkdir(parents=True)
+    (version / "tokenyield.duckdb").write_bytes(b"no database\n" * 400)
+    assert "tokenyield.duckdb" in one_error(tokenyield(tmp_path, "sql", "select 1"))
+
+
+# Where it runs
+
+
+def test_the_working_directory_does_not_matter(embedded_home, tmp_path):
+    query = ["sql", "select count(*) as chips from mart.chip", "--format", "csv"]
+    here, there = (tokenyield(embedded_home.root, *query, cwd=cwd) for cwd in (PROJECT, tmp_path))
+    assert here.stdout == there.stdout != ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_relative_home_is_meant_from_where_one_stands(embedded_home: Home):
+    done = tokenyield(
+        embedded_home.root.name, "sql", "select 1 as a", "--format", "csv", cwd=embedded_home.root.parent
+    )
+    assert (done.returncode, done.stdout) == (0, "a\n1\n")
+
+
+def test_the_zone_of_the_host_does_not_matter(embedded_home):
+    query = "select cast(timestamptz '2026-11-29 23:30:00-05:00' as date) as day"
+    done = tokenyield(embedded_home.root, "sql", query, "--format", "csv", TZ="America/New_York")
+    assert done.stdout == "day\n2026-11-30\n"
+
+
+def test_a_reader_that_stops_early_is_no_error(embedded_home):
+    done = subprocess.run(
+        f'"{sys.executable}" -m pipelines.cli sql "select range from range(200000)" --format csv | head -1',
+        shell=True,
+        cwd=PROJECT,
+        env={**os.environ, "TOKENYIELD_HOME": str(embedded_home.root)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "range\n"
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+
+
+def test_a_query_does_not_wait_for_dagster(embedded_home):
+    code = (
+        "import sys\nfrom pipelines import cli\n"
+        "cli.app(['sql', 'select 1', '--format', 'csv'], standalone_mode=False)\n"
+        "print(sorted(m for m in sys.modules if m.split('.')[0] in ('dagster', 'sqlglot', 'polars')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=PROJECT,
+        env={**os.environ, "TOKENYIELD_HOME": str(embedded_home.root)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_help_names_every_command_and_exits_well(tmp_path):
+    done = tokenyield(tmp_path, "--help")
+    assert done.returncode == 0
+    for command in ("build", "fetch", "import", "sql", "sources", "status", "dev"):
+        assert f"│ {command} " in done.stdout
