@@ -192,6 +192,8 @@ def _text(value: Any) -> str:
         return value.isoformat()
     if isinstance(value, Decimal):
         return f"{value.normalize():f}"
+    if isinstance(value, float):
+        return f"{value:.12g}"
     return str(value)
 
 

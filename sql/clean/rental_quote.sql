@@ -73,6 +73,9 @@ resolved as (
         quotes.region,
         quotes.availability,
         quotes.listing_kind,
+        quotes.derivation,
+        quotes.machine_key,
+        quotes.host_key,
         coalesce(quotes.price_unit = 'gpu_hour' or quotes.gpu_count >= chips.node_gpu_count, false) as full_node,
         quotes.date_precision,
         quotes.url,
@@ -183,6 +186,9 @@ select
     resolved.commitment_months,
     resolved.availability,
     resolved.listing_kind,
+    resolved.derivation,
+    resolved.machine_key,
+    resolved.host_key,
     resolved.full_node,
     resolved.gpu_count,
     resolved.price,
@@ -193,6 +199,7 @@ select
     case
         when resolved.currency <> 'USD' then 'currency_without_rate'
         when resolved.listing_kind = 'component' then 'component'
+        when resolved.derivation = 'derived_from_token_price' then 'derived_from_token_price'
         when resolved.price_unit <> 'gpu_hour' and resolved.gpu_count is null then 'unknown_gpu_count'
         when resolved.price_unit in ('term_total', 'instance_month') and resolved.term_hours is null
             then 'unknown_term'

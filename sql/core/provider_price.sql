@@ -12,67 +12,33 @@
 -- check: usd_per_gpu_hour > 0
 with
 
-quotes as (
-    select * from core.known_rental_quote where availability <> 'unavailable'
+last_of_day as (
+    select *
+    from core.quote_observation
+    where is_last_of_day
+        and availability <> 'unavailable'
+        and derivation is null
 ),
 
 sightings as (
-    select
+    select distinct
         source,
-        snapshot_id,
         slice,
         cast(observed_at at time zone 'UTC' as date) as seen_on,
-        max(observed_at) as observed_at,
     from core.known_sighting
-    group by source, snapshot_id, slice, cast(observed_at at time zone 'UTC' as date)
 ),
 
 providers as (
     select * from raw.provider
 ),
 
--- A payload's quotes were observed at every look at the payload, a typed fact when its row says so.
-observations as (
-    select
-        quotes.*,
-        sightings.observed_at as looked_at,
-        sightings.seen_on as priced_on,
-    from quotes
-    inner join sightings
-        on quotes.source = sightings.source
-        and quotes.snapshot_id = sightings.snapshot_id
-    where not quotes.is_seed
-
-    union all
-
-    select
-        quotes.*,
-        quotes.observed_at as looked_at,
-        cast(quotes.observed_at at time zone 'UTC' as date) as priced_on,
-    from quotes
-    where quotes.is_seed
-),
-
--- Two payloads of one day: the later one is the day, and what it no longer lists is gone.
-last_of_day as (
-    select *
-    from observations
-    qualify looked_at = max(looked_at) over (partition by source, slice, priced_on)
-),
-
 source_days as (
     select
         source,
         slice,
-        priced_on,
-        lead(priced_on) over (partition by source, slice order by priced_on) as next_source_on,
-    from (
-        select distinct
-            source,
-            slice,
-            seen_on as priced_on,
-        from sightings
-    ) as days
+        seen_on as priced_on,
+        lead(seen_on) over (partition by source, slice order by seen_on) as next_source_on,
+    from sightings
 ),
 
 all_regions as (
@@ -117,6 +83,8 @@ select
     standing.source,
     standing.region,
     not standing.full_node as partial_node,
+    standing.availability,
+    standing.is_seed,
     standing.usd_per_gpu_hour,
     all_regions.lowest_any_region_usd_per_gpu_hour,
     all_regions.quote_count,

@@ -20,63 +20,14 @@
 -- check: valid_to is null or valid_to > valid_from
 with
 
-quotes as (
-    select * from core.known_rental_quote
-),
-
-sightings as (
-    select * from core.known_sighting
-),
-
 providers as (
     select * from raw.provider
 ),
 
-looks as (
-    select
-        source,
-        slice,
-        observed_at,
-        lead(observed_at) over (partition by source, slice order by observed_at) as next_look_at,
-    from (
-        select distinct
-            source,
-            slice,
-            observed_at,
-        from sightings
-    ) as distinct_looks
-),
-
--- A payload's quotes were observed at every look at the payload, a typed fact when its row says so.
-looked_at_quotes as (
-    select
-        quotes.*,
-        sightings.observed_at as looked_at,
-        looks.next_look_at,
-    from quotes
-    inner join sightings
-        on quotes.source = sightings.source
-        and quotes.snapshot_id = sightings.snapshot_id
-    inner join looks
-        on sightings.source = looks.source
-        and sightings.slice = looks.slice
-        and sightings.observed_at = looks.observed_at
-    where not quotes.is_seed
-
-    union all
-
-    select
-        quotes.*,
-        quotes.observed_at as looked_at,
-        cast(null as timestamptz) as next_look_at,
-    from quotes
-    where quotes.is_seed
-),
-
--- Two products of one name and price at one moment are one line here; the lowest id stands for it.
+-- Two products of one name at one moment are one line here; the lowest price and id stand for it.
 observations as (
     select *
-    from looked_at_quotes
+    from core.quote_observation
     qualify row_number() over (
         partition by
             source,
