@@ -83,6 +83,20 @@ REFERENCE: dict[str, Reference] = {
             {"chip_id": "chip"},
         ),
         _reference(
+            "chip_pattern",
+            "How a name that no alias lists says which chip it is. Names are split into tokens; every token must be known, so that a look-alike stays unmapped. The first pattern in order that fits, memory included, wins.",
+            "pattern_order",
+            """
+            pattern_order | int!  | order of trial, most specific first
+            family        | text! | token or tokens that name the chip, alternatives split by a bar
+            form          | text  | token that names its form, alternatives split by a bar; blank: the name has none
+            needs_memory  | bool! | fits only where name or source state the memory of one chip
+            chip_id       | text! | the chip; its accepted memory must hold what is stated
+            note          | text  | why
+            """,
+            {"chip_id": "chip"},
+        ),
+        _reference(
             "price_band",
             "What a GPU-hour of a chip can plausibly cost; a price outside is rejected, never clamped.",
             "chip_id price_type",

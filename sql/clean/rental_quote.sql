@@ -1,6 +1,8 @@
 -- One quote as a source listed it, in US dollars per GPU-hour, with what is wrong with it; one row per raw row.
 -- grain: source, snapshot_id, row_number
 -- column: price_usd_per_gpu_hour | DECIMAL(18,6), rounded once from the stated amount; null: see reject_reason
+-- column: fx_usd_per_unit | US dollars for one unit of `currency` on the day of the look; 1 for US dollars; null: no rate within seven days
+-- column: fx_rate_on | day of that rate
 -- column: full_node | the quote rents a whole node of the chip, or is a price per GPU whatever the machine
 -- column: observed_at | when the source showed the price
 -- column: effective_from | since when the source says it holds; the observation where it does not say
@@ -36,20 +38,30 @@ component_rule as (
     where method = 'price' and version = 'v1' and parameter = 'component_missing_share'
 ),
 
--- The unit is declared by the source; a unit that lacks its divisor has no price per GPU-hour.
+rates as (
+    select * from clean.fx_day
+),
+
+-- The unit is declared by the source; a unit that lacks its divisor has no price per GPU-hour. A price in
+-- another currency is worth what that currency was worth on the day of the look.
 per_gpu_hour as (
     select
         quotes.source,
         quotes.snapshot_id,
         quotes.row_number,
+        case when quotes.currency = 'USD' then 1 else rates.usd_per_unit end as fx_usd_per_unit,
+        rates.rate_on as fx_rate_on,
         case
-            when quotes.currency <> 'USD' then null
             when quotes.price_unit = 'gpu_hour' then quotes.price
             when quotes.price_unit = 'instance_hour' then quotes.price / quotes.gpu_count
             when quotes.price_unit in ('term_total', 'instance_month')
                 then quotes.price / quotes.term_hours / quotes.gpu_count
-        end as usd,
+        end * case when quotes.currency = 'USD' then 1 else rates.usd_per_unit end as usd,
     from quotes
+    left join rates
+        on quotes.currency = rates.currency
+        and cast(quotes.observed_at at time zone 'UTC' as date) >= rates.rate_on
+        and cast(quotes.observed_at at time zone 'UTC' as date) < rates.holds_to
 ),
 
 resolved as (
@@ -67,6 +79,8 @@ resolved as (
         quotes.currency,
         quotes.price_unit,
         quotes.term_hours,
+        per_gpu_hour.fx_usd_per_unit,
+        per_gpu_hour.fx_rate_on,
         cast(round(per_gpu_hour.usd, 6) as decimal(18, 6)) as price_usd_per_gpu_hour,
         quotes.price_type,
         quotes.commitment_months,
@@ -98,6 +112,7 @@ resolved as (
         on chip_names.domain = 'chip'
         and quotes.source = chip_names.source
         and quotes.raw_gpu_name = chip_names.raw_name
+        and quotes.raw_memory_gb is not distinct from chip_names.memory_gb
     left join names as provider_names
         on provider_names.domain = 'provider'
         and quotes.source = provider_names.source
@@ -137,6 +152,24 @@ medians as (
     group by source, snapshot_id, provider_id, chip_id, price_type, coalesce(commitment_months, 0)
 ),
 
+machine_prices as (
+    select
+        source,
+        snapshot_id,
+        row_number,
+        provider_id,
+        chip_id,
+        coalesce(region, '-') as region,
+        price_type,
+        coalesce(commitment_months, 0) as commitment_months,
+        gpu_count,
+        cast(price_usd_per_gpu_hour as double) * gpu_count as instance_usd,
+    from ranked
+    where price_unit <> 'gpu_hour'
+        and machine_key is null
+        and host_key is null
+),
+
 -- A machine that lacks its GPU on demand lacks it in every price type of that offer and region.
 gpuless_offers as (
     select distinct
@@ -155,6 +188,28 @@ gpuless_offers as (
         and coalesce(ranked.commitment_months, 0) = medians.commitment_months
     cross join component_rule
     where ranked.price_usd_per_gpu_hour < component_rule.share * medians.median_usd
+),
+
+-- More GPUs of one product line never rent for the same or for less: then the amount was per GPU, or a part of
+-- the machine is missing. Hosts of a marketplace set their own prices, and spot is left out as above.
+bigger_than_sibling as (
+    select
+        bigger.source,
+        bigger.snapshot_id,
+        bigger.row_number,
+        max(case when bigger.instance_usd > smaller.instance_usd * 0.999 then 1 else 0 end) = 1 as same_price,
+    from machine_prices as bigger
+    inner join machine_prices as smaller
+        on bigger.source = smaller.source
+        and bigger.snapshot_id = smaller.snapshot_id
+        and bigger.provider_id = smaller.provider_id
+        and bigger.chip_id = smaller.chip_id
+        and bigger.region = smaller.region
+        and bigger.price_type = smaller.price_type
+        and bigger.commitment_months = smaller.commitment_months
+        and bigger.gpu_count > smaller.gpu_count
+        and bigger.instance_usd <= smaller.instance_usd * 1.001
+    group by bigger.source, bigger.snapshot_id, bigger.row_number
 ),
 
 -- A commitment at the price of on-demand is a term that is not sold, filled in by somebody.
@@ -195,9 +250,11 @@ select
     resolved.currency,
     resolved.price_unit,
     resolved.term_hours,
+    resolved.fx_usd_per_unit,
+    resolved.fx_rate_on,
     resolved.price_usd_per_gpu_hour,
     case
-        when resolved.currency <> 'USD' then 'currency_without_rate'
+        when resolved.fx_usd_per_unit is null then 'fx_stale'
         when resolved.listing_kind = 'component' then 'component'
         when resolved.derivation = 'derived_from_token_price' then 'derived_from_token_price'
         when resolved.price_unit <> 'gpu_hour' and resolved.gpu_count is null then 'unknown_gpu_count'
@@ -210,7 +267,9 @@ select
         when resolved.price_usd_per_gpu_hour < bands.low_usd_per_gpu_hour
             or resolved.price_usd_per_gpu_hour > bands.high_usd_per_gpu_hour
             then 'outside_plausible_band'
+        when bigger_than_sibling.same_price then 'price_does_not_scale'
         when gpuless_offers.offer_key is not null then 'component_missing'
+        when bigger_than_sibling.row_number is not null then 'costs_less_than_fewer_gpus'
         -- One in a hundred thousand: the same amount by the month and by the hour, rounded on the way.
         when resolved.price_type = 'reserved'
             and resolved.price_usd_per_gpu_hour >= on_demand_prices.low_usd_per_gpu_hour * 0.99999
@@ -233,6 +292,10 @@ left join gpuless_offers
     and resolved.provider_id = gpuless_offers.provider_id
     and resolved.offer_key = gpuless_offers.offer_key
     and coalesce(resolved.region, '-') = gpuless_offers.region
+left join bigger_than_sibling
+    on resolved.source = bigger_than_sibling.source
+    and resolved.snapshot_id = bigger_than_sibling.snapshot_id
+    and resolved.row_number = bigger_than_sibling.row_number
 left join on_demand_prices
     on resolved.source = on_demand_prices.source
     and resolved.snapshot_id = on_demand_prices.snapshot_id

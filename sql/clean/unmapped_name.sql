@@ -14,9 +14,10 @@ select
     domain,
     source,
     raw_name,
-    matched_by,
-    row_count,
-    first_seen_at,
-    last_seen_at,
+    max(matched_by) as matched_by,
+    cast(sum(row_count) as bigint) as row_count,
+    min(first_seen_at) as first_seen_at,
+    max(last_seen_at) as last_seen_at,
 from names
 where canonical_id is null
+group by domain, source, raw_name
