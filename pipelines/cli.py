@@ -111,6 +111,10 @@ def import_files(
         str,
         typer.Option(help="When the files were seen, where neither payload nor name proves it."),
     ] = "",
+    context: Annotated[
+        Path | None,
+        typer.Option(help="YAML that states what the files do not; <file>.context.yaml is found by itself."),
+    ] = None,
 ) -> None:
     """Store payload files as snapshots: same parser, same checks as a live fetch."""
     from rich.progress import track
@@ -122,7 +126,7 @@ def import_files(
     stated = _moment("--observed-at", observed_at) if observed_at else None
     store = SnapshotStore(Home.from_environment().snapshots)
     for path in track(files, "importing", console=errors, disable=len(files) == 1):
-        stored, parsed = ingest.import_file(source, store, path, stated)
+        stored, parsed = ingest.import_file(source, store, path, stated, ingest.context_of(path, context))
         rejected = int((parsed.refused["verdict"] == "rejected").sum())
         errors.print(
             f"{path.name}: {'stored' if stored.is_new else 'already stored'} as "

@@ -6,6 +6,7 @@ and any look into the bytes beyond the moment that the source's own `observed_at
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from pipelines.decode import strict_yaml
 from pipelines.failure import Failure
 from pipelines.http import Fetcher, FetchError
 from pipelines.snapshots import Sidecar, SnapshotStore
@@ -83,6 +85,27 @@ def import_file(
         context=context,
     )
     return Stored(sidecar, is_new), parsed
+
+
+def context_of(path: Path, stated: Path | None = None) -> dict[str, Any]:
+    """What a person states beside a payload: the YAML `stated`, else `<path>.context.yaml`, else nothing.
+
+    Raises ImportRefused when the YAML cannot be read or is no mapping.
+    """
+    beside = path.with_name(f"{path.name}.context.yaml")
+    chosen = stated or (beside if beside.exists() else None)
+    if chosen is None:
+        return {}
+    try:
+        context = strict_yaml(chosen.read_bytes())
+    except OSError as error:
+        raise ImportRefused(f"{chosen}: {error.strerror}") from error
+    except SourceError as error:
+        raise ImportRefused(f"{chosen}: {error}") from error
+    if not isinstance(context, dict):
+        raise ImportRefused(f"{chosen}: wants `name: value` lines")
+    # A sidecar is JSON: dates and decimals go in as the text that was typed.
+    return json.loads(json.dumps(context, default=str))
 
 
 def _slice(source: Source, path: Path) -> str:

@@ -24,6 +24,10 @@ series as (
     select * from core.price_series
 ),
 
+own_index as (
+    select * from core.rental_index_daily where usd_per_gpu_hour is not null
+),
+
 -- A correction carries the date that it corrects: the latest known value of a date stands.
 standing_values as (
     select *
@@ -68,10 +72,29 @@ observations as (
         series.withdrawn_on as next_source_on,
     from standing_values
     inner join series
-        on standing_values.index_name = series.index_name
+        on series.price_basis <> 'own_index'
+        and standing_values.index_name = series.index_name
         and standing_values.price_type = series.price_type
         and standing_values.commitment_months is not distinct from series.commitment_months
     where series.withdrawn_on is null or standing_values.value_date < series.withdrawn_on
+
+    union all
+
+    select
+        series.price_series_id,
+        own_index.chip_id,
+        own_index.index_id as source,
+        cast(0 as bigint) as source_rank,
+        own_index.index_id || '/' || own_index.chip_id || '/' || cast(own_index.date as varchar) as price_fact_id,
+        own_index.usd_per_gpu_hour,
+        series.max_age_days,
+        own_index.date as priced_on,
+        own_index.date as effective_on,
+        cast(null as date) as next_source_on,
+    from own_index
+    inner join series
+        on series.price_basis = 'own_index'
+        and own_index.index_id = series.index_name
 ),
 
 -- A price that says since when it holds reaches back to that day, but never over an older observation.

@@ -4,6 +4,7 @@
 -- fresh votes there is no index and a reason. Composition is not movement: the change of the matched panel
 -- compares the providers of both days alone.
 -- grain: date, chip_id, price_type, commitment_months, segment
+-- column: index_id | key of the series, e.g. tokenyield:on_demand:specialist
 -- column: usd_per_gpu_hour | the index, rounded to 6 decimals; null: see null_reason
 -- column: band_usd_per_gpu_hour | larger distance from the index to the first and third quartile of the votes
 -- column: provider_count | fresh votes counted
@@ -177,6 +178,8 @@ select
     counts.price_type,
     counts.commitment_months,
     counts.segment,
+    'tokenyield:' || counts.price_type
+    || coalesce(':' || cast(counts.commitment_months as varchar) || 'm', '') || ':' || counts.segment as index_id,
     case
         when counts.provider_count >= parameters.min_providers then cast(round(levels.level_usd, 6) as decimal(18, 6))
     end as usd_per_gpu_hour,

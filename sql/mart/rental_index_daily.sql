@@ -27,8 +27,7 @@ select
     price_type,
     commitment_months,
     segment,
-    'tokenyield:' || price_type
-    || coalesce(':' || cast(commitment_months as varchar) || 'm', '') || ':' || segment as index_id,
+    index_id,
     'index-v1' as method_version,
     usd_per_gpu_hour,
     band_usd_per_gpu_hour,
