@@ -27,16 +27,13 @@ from typing import Self
 from urllib.parse import unquote, urlsplit
 
 import httpx
-import stamina
-from stamina.instrumentation import LoggingOnRetryHook, set_on_retry_hooks
 
 from pipelines.failure import Failure
+from pipelines.retry import stamina
 from pipelines.source import Part, Request, Source, SourceError
 
 # httpx writes every URL into its log, with the keys that stand in the query.
 logging.getLogger("httpx").setLevel(logging.WARNING)
-# By default retries are reported through structlog, which prints to stdout among the answers of the CLI.
-set_on_retry_hooks([LoggingOnRetryHook])
 
 MAX_REDIRECTS = 5
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})

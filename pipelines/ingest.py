@@ -74,6 +74,10 @@ def import_file(
         )
     except SourceError as error:
         raise ImportRefused(f"{path}: not a payload of {source.slug}: {error}") from error
+    except (Failure, OSError):
+        raise
+    except Exception as error:
+        raise ImportRefused(f"{path}: the parser of {source.slug} broke on it: {error!r}") from error
     if observed_at > now:
         raise ImportRefused(f"{path}: shows {observed_at:%Y-%m-%d %H:%M} UTC, which lies in the future")
     sidecar, is_new = store.add(
@@ -110,6 +114,9 @@ def context_of(path: Path, stated: Path | None = None) -> dict[str, Any]:
 
 def _slice(source: Source, path: Path) -> str:
     """The slice that a file continues: the source's only one, else files of one name, dates aside."""
+    # What a keyed source would ask for cannot be known without its key; each of ours asks in one slice.
+    if source.key_variable:
+        return "all"
     if source.requests and {request.slice for request in source.requests()} == {"all"}:
         return "all"
     stem = re.sub(r"[0-9a-f]{10,}|\d+", "", path.name.split(".")[0])

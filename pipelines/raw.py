@@ -57,7 +57,7 @@ OWN_TABLES = {
 
 @dataclass(frozen=True)
 class Loaded:
-    """What loading one snapshot came to: `status` is loaded, refused, damaged or unknown_source."""
+    """What loading one snapshot came to: `status` is loaded, refused, damaged, failed or unknown_source."""
 
     sidecar: Sidecar
     status: str
@@ -156,6 +156,9 @@ def _read(store: SnapshotStore, sidecar: Sidecar, found: Source | None) -> Loade
         return Loaded(sidecar, "refused", str(error), None)
     except DamagedSnapshot as error:
         return Loaded(sidecar, "damaged", str(error), None)
+    except Exception as error:
+        # A defect in one parser is that source's state; the bytes are stored and wait for a mended one.
+        return Loaded(sidecar, "failed", f"the parser broke: {type(error).__name__}: {error}", None)
 
 
 def _ensure_tables(connection: duckdb.DuckDBPyConnection) -> None:

@@ -18,7 +18,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pipelines.contracts import PRICE_TYPES, ROW_KINDS, Column, ContractError, RowKind, fit, parse_columns
+from pipelines.contracts import (
+    PRICE_TYPES,
+    ROW_KINDS,
+    Column,
+    ContractError,
+    RowKind,
+    checked,
+    fit,
+    parse_columns,
+)
 from pipelines.decode import amount, iso_date, iso_instant, strict_csv
 from pipelines.failure import Failure
 from pipelines.source import Accepted, Source, SourceError
@@ -345,10 +354,11 @@ def fact_rows(kind: RowKind, path: str, body: bytes) -> Iterable[Accepted]:
             raise SeedError(f"{path}: {kind.name} has no column {sorted(unknown)}")
         try:
             row = {name: typed(columns[name], cell) for name, cell in raw.items()}
+            if row.get("known_at") is None:
+                raise ContractError("a typed fact says when the world could know it", "known_at", None)
+            row = checked(kind, row)
         except ContractError as error:
             raise SeedError(f"{path}:{line}: {error}") from error
-        if row.get("known_at") is None:
-            raise SeedError(f"{path}:{line}: known_at: a typed fact says when the world could know it")
         yield Accepted(kind.name, row, locator=f"line {line}")
 
 

@@ -95,21 +95,24 @@ class SnapshotStore:
         final = self.root / source / snapshot_id
         if final.exists():
             return _read_sidecar(final), False
+        # mtime 0: equal bytes make equal files, so copies of the store can be compared.
+        files = [gzip.compress(part.body, mtime=0) for part in parts]
         described = tuple(
             {
                 "name": part.name,
                 "url": part.url,
                 "status": part.status,
                 "file": f"part-{number}.gz",
+                "file_sha256": hashlib.sha256(file).hexdigest(),
                 "bytes": len(part.body),
                 "sha256": hashlib.sha256(part.body).hexdigest(),
             }
-            for number, part in enumerate(parts)
+            for number, (part, file) in enumerate(zip(parts, files, strict=True))
         )
         sidecar = Sidecar(
             source, snapshot_id, slice_name, digest, observed_at, recorded_at, described, context
         )
-        self._write(final, sidecar, parts)
+        self._write(final, sidecar, files)
         return sidecar, True
 
     def sidecars(self, source: str | None = None) -> list[Sidecar]:
@@ -128,7 +131,7 @@ class SnapshotStore:
         """Every later look at an unchanged payload. A line torn by a crash is no sighting."""
         found = []
         for path in sorted(self.root.glob("*/sightings.jsonl")):
-            for line in path.read_text(encoding="utf-8").splitlines():
+            for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
                 try:
                     raw = json.loads(line)
                     found.append(
@@ -146,11 +149,14 @@ class SnapshotStore:
     def load(self, sidecar: Sidecar) -> Snapshot:
         """Read the bytes of a stored payload and verify them; raises DamagedSnapshot on any difference."""
         folder = self.root / sidecar.source / sidecar.snapshot_id
+        parts = tuple(_read_part(folder, described) for described in sidecar.parts)
+        if _digest(sidecar.slice, sidecar.context, parts) != sidecar.digest:
+            raise DamagedSnapshot(f"{folder / 'sidecar.json'}: does not describe the bytes beside it")
         return Snapshot(
             source=sidecar.source,
             snapshot_id=sidecar.snapshot_id,
             slice=sidecar.slice,
-            parts=tuple(_read_part(folder, described) for described in sidecar.parts),
+            parts=parts,
             observed_at=sidecar.observed_at,
             recorded_at=sidecar.recorded_at,
             context=sidecar.context,
@@ -160,14 +166,13 @@ class SnapshotStore:
         of_slice = [s for s in self.sidecars(source) if s.slice == slice_name]
         return of_slice[-1] if of_slice else None
 
-    def _write(self, final: Path, sidecar: Sidecar, parts: tuple[Part, ...]) -> None:
+    def _write(self, final: Path, sidecar: Sidecar, files: list[bytes]) -> None:
         unfinished = final.with_name(f"{UNFINISHED}{final.name}-{os.getpid()}")
         shutil.rmtree(unfinished, ignore_errors=True)
         unfinished.mkdir(parents=True)
         try:
-            for described, part in zip(sidecar.parts, parts, strict=True):
-                # mtime 0: equal bytes make equal files, so copies of the store can be compared.
-                _write_synced(unfinished / described["file"], gzip.compress(part.body, mtime=0))
+            for described, file in zip(sidecar.parts, files, strict=True):
+                _write_synced(unfinished / described["file"], file)
             _write_synced(unfinished / "sidecar.json", _sidecar_json(sidecar).encode())
             _sync_folder(unfinished)
             os.replace(unfinished, final)
@@ -224,6 +229,10 @@ def _sidecar_json(sidecar: Sidecar) -> str:
 def _read_sidecar(folder: Path) -> Sidecar:
     try:
         raw = json.loads((folder / "sidecar.json").read_text(encoding="utf-8"))
+        if (raw["source"], raw["snapshot_id"]) != (folder.parent.name, folder.name):
+            raise DamagedSnapshot(
+                f"{folder / 'sidecar.json'}: belongs to {raw['source']}/{raw['snapshot_id']}"
+            )
         return Sidecar(
             source=raw["source"],
             snapshot_id=raw["snapshot_id"],
@@ -241,9 +250,12 @@ def _read_sidecar(folder: Path) -> Sidecar:
 def _read_part(folder: Path, described: Mapping[str, Any]) -> Part:
     path = folder / described["file"]
     try:
-        body = gzip.decompress(path.read_bytes())
-    except (OSError, EOFError, ValueError) as error:
-        raise DamagedSnapshot(f"{path}: {error}") from error
+        file = path.read_bytes()
+        if hashlib.sha256(file).hexdigest() != described["file_sha256"]:
+            raise DamagedSnapshot(f"{path}: the bytes are not those that were stored")
+        body = gzip.decompress(file)
+    except (OSError, EOFError, ValueError, KeyError) as error:
+        raise DamagedSnapshot(f"{path}: {error!r}") from error
     if hashlib.sha256(body).hexdigest() != described["sha256"]:
         raise DamagedSnapshot(f"{path}: the bytes are not those that were stored")
     return Part(described["name"], body, described["url"], described["status"])

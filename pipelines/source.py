@@ -228,14 +228,12 @@ def read(source: Source, snapshot: Snapshot) -> Parsed:
             rows.setdefault(outcome.kind, []).append(dict(outcome.row))
             numbers.setdefault(outcome.kind, []).append(number)
         elif isinstance(outcome, Rejected):
-            shown = None if outcome.value is None else str(outcome.value)[:SHOWN_VALUE_LENGTH]
-            refused.append(
-                (number, outcome.kind, "rejected", outcome.reason, outcome.field, shown, outcome.locator)
-            )
+            shown = None if outcome.value is None else _shown(outcome.value)
+            field, locator = _shown(outcome.field), _shown(outcome.locator)
+            refused.append((number, outcome.kind, "rejected", outcome.reason, field, shown, locator))
         else:
-            refused.append(
-                (number, outcome.kind, "not_applicable", outcome.reason, "", None, outcome.locator)
-            )
+            locator = _shown(outcome.locator)
+            refused.append((number, outcome.kind, "not_applicable", outcome.reason, "", None, locator))
     frames = {
         kind: frame(ROW_KINDS[kind], found).with_columns(
             pl.Series("row_number", numbers[kind], dtype=pl.Int64())
@@ -243,6 +241,11 @@ def read(source: Source, snapshot: Snapshot) -> Parsed:
         for kind, found in rows.items()
     }
     return Parsed(frames, pl.DataFrame(refused, schema=REFUSED_SCHEMA, orient="row", strict=True))
+
+
+def _shown(value: object) -> str:
+    """Text from outside as a table can hold it: short, and a lone surrogate spelled out."""
+    return str(value)[:SHOWN_VALUE_LENGTH].encode("utf-8", "backslashreplace").decode()
 
 
 def _accounted(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:

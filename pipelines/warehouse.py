@@ -14,9 +14,12 @@ from pathlib import Path
 
 import duckdb
 import polars as pl
-import stamina
 
 from pipelines.failure import Failure
+from pipelines.retry import stamina
+
+# Part of DuckDB's own message; anything less would also fit a path or a text inside the file.
+HELD = "Could not set lock on file"
 
 
 class WarehouseBusy(Failure):
@@ -87,7 +90,7 @@ class Warehouse:
 
     def _connect(self, open_it: Callable[[], duckdb.DuckDBPyConnection]) -> duckdb.DuckDBPyConnection:
         waiting = stamina.retry_context(
-            on=lambda error: isinstance(error, duckdb.IOException) and "lock" in str(error),
+            on=lambda error: isinstance(error, duckdb.IOException) and HELD in str(error),
             attempts=None,
             timeout=self.wait_seconds,
             wait_initial=0.1,

@@ -69,7 +69,7 @@ def test_rows_as_csv(embedded_home):
         "1",
         'a,"b',
         "2.49",
-        "0.30000000000000004",
+        "0.3",
         "",
         "2026-11-30",
         "2026-11-30T04:30:00+00:00",
@@ -274,6 +274,16 @@ def test_a_relative_home_is_meant_from_where_one_stands(embedded_home: Home):
         embedded_home.root.name, "sql", "select 1 as a", "--format", "csv", cwd=embedded_home.root.parent
     )
     assert (done.returncode, done.stdout) == (0, "a\n1\n")
+
+
+def test_a_home_is_an_absolute_path_whatever_the_environment_says(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))
+    for named, meant in (("state", "state"), ("~/state", "person/state"), ("a/../b", "b")):
+        monkeypatch.setenv("TOKENYIELD_HOME", named)
+        assert Home.from_environment().root == tmp_path / meant
+    monkeypatch.setenv("TOKENYIELD_HOME", "")
+    assert Home.from_environment().root == PROJECT / "var"
 
 
 def test_the_zone_of_the_host_does_not_matter(embedded_home):

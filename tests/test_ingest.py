@@ -11,7 +11,7 @@ import pytest
 
 from pipelines.ingest import ImportRefused, import_file
 from pipelines.snapshots import SnapshotStore
-from pipelines.source import all_sources
+from pipelines.source import PERMISSION_VARIABLE, all_sources
 
 FIXTURES = Path(__file__).parent / "fixtures"
 PROVES_ITSELF = "gcp_machine_prices"  # its head carries `timestamp: 1760000000`
@@ -119,7 +119,8 @@ def test_the_payload_of_another_source_is_refused(store, tmp_path):
 
 @pytest.mark.parametrize("body", [b"", b"<html>sign in</html>", b"{}", gzip.compress(b"[]")[:-4]])
 @pytest.mark.parametrize("slug", sorted(all_sources()))
-def test_what_is_no_payload_is_refused_by_every_source(store, tmp_path, slug, body):
+def test_what_is_no_payload_is_refused_by_every_source(store, tmp_path, monkeypatch, slug, body):
+    monkeypatch.setenv(PERMISSION_VARIABLE, slug)
     path = tmp_path / "prices_2026-04-01.bin"
     path.write_bytes(body)
     assert "prices_2026-04-01.bin" in refused(store, slug, path)

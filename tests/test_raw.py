@@ -324,6 +324,29 @@ def test_a_changed_seed_keeps_what_was_recorded_before(warehouse, store, seeds, 
         assert azure_price(connection, "rental_price_as_known(?)", between) == [Decimal("10.000000")]
 
 
+def test_a_row_that_leaves_a_seed_leaves_the_present_and_stays_in_the_past(warehouse, store, seeds, tmp_path):
+    path = seeds / "rental_quote" / "list_prices.csv"
+    load(warehouse, store, raw.store_seeds(store, seeds, FIRST))
+    lines = path.read_text().splitlines(keepends=True)
+    kept = [line for line in lines if not line.startswith("nebius,")]
+    assert len(kept) < len(lines)
+    path.write_text("".join(kept))
+    load(warehouse, store, raw.store_seeds(store, seeds, SECOND))
+    model(warehouse)
+
+    published = publish(warehouse, run.models(), tmp_path / "published")
+    nebius = "select count(*) > 0 from {} where provider_id = 'nebius'"
+    with duckdb.connect(str(published.folder / "tokenyield.duckdb"), read_only=True) as connection:
+
+        def stands(table: str, *moment: datetime) -> bool:
+            return connection.execute(nebius.format(table), list(moment)).fetchone()[0]
+
+        assert stands("core.rental_quote")
+        assert not stands("mart.rental_price")
+        assert stands("mart.rental_price_as_recorded(?)", SECOND - timedelta(seconds=1))
+        assert not stands("mart.rental_price_as_recorded(?)", SECOND)
+
+
 @pytest.mark.parametrize(
     ("name", "old", "new", "complaint"),
     [

@@ -202,7 +202,9 @@ def test_a_damaged_sidecar_is_noticed_and_named(store, body):
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [("slice", "eu"), ("context", {"region": "eu"}), ("digest", "0" * 64), ("parts", [])]
+    ("key", "value"),
+    [("slice", "eu"), ("context", {"region": "eu"}), ("digest", "0" * 64), ("parts", [])],
+    ids=["slice", "context", "digest", "parts"],
 )
 def test_a_sidecar_that_contradicts_its_digest_is_damaged(store, key, value):
     sidecar, _ = add(store, b"x")
@@ -222,7 +224,9 @@ def test_a_sidecar_in_the_folder_of_another_snapshot_is_damaged(store):
 
 
 @pytest.mark.parametrize(
-    "torn", [b'\n{"snapshot_id": "2026', b"\n" + b"\x00" * 64, b'\n{"snapshot_id": "\xc3']
+    "torn",
+    [b'\n{"snapshot_id": "2026', b"\n" + b"\x00" * 64, b'\n{"snapshot_id": "\xc3'],
+    ids=["cut", "zeros", "no UTF-8"],
 )
 def test_a_torn_sighting_is_none_and_the_next_one_lands(store, torn):
     sidecar, _ = add(store, b"same")

@@ -77,6 +77,19 @@ def test_a_header_is_read_with_its_continued_lines(write):
         ("-- One row.\n-- grain: id\n-- column: id | a\n-- column: id | b", r"price\.sql:4: .*'id' .*once"),
         ("", r"price\.sql:1: "),
     ],
+    ids=[
+        "unknown key",
+        "unknown key before the grain",
+        "no grain",
+        "two grains",
+        "no sentence",
+        "bad continuation",
+        "no blank",
+        "column without meaning",
+        "column with empty meaning",
+        "column twice",
+        "no header",
+    ],
 )
 def test_a_header_that_the_grammar_does_not_know_is_refused_with_its_line(write, header, complaint):
     path = write("mart.price", "select 1 as id", header)
@@ -349,7 +362,6 @@ NOT_PORTABLE = {
     "quantile_cont",
     "percentile_cont",
     "quantile_disc",
-    "median",
     "isfinite",
     "random",
     "rand",
@@ -391,7 +403,6 @@ def test_a_model_reads_no_clock_and_throws_no_dice(name):
         "select get_current_timestamp() as t",
         "select age(timestamp '2026-01-01') as t",
         "select quantile_cont(x, 0.5) as q from a.b",
-        "select median(x) as q from a.b",
         "select isfinite(x) as f from a.b",
         "select x from generate_series(1, 5) as t(x)",
         "select x from range(5) as t(x)",

@@ -101,7 +101,7 @@ def test_a_reader_cannot_write(warehouse):
 # The lock
 
 
-def test_a_held_file_is_waited_for_with_a_bound_and_its_holder_named(warehouse, capfd):
+def test_a_held_file_is_waited_for_with_a_bound_and_its_holder_named(warehouse):
     with subprocess.Popen(
         [sys.executable, "-c", HOLDS, str(warehouse.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as holder:
@@ -113,8 +113,32 @@ def test_a_held_file_is_waited_for_with_a_bound_and_its_holder_named(warehouse, 
             assert 0.5 < time.monotonic() - started < 10
         holder.communicate()
     assert prices(warehouse) == [(1, Decimal("2.490000"))]
-    # Standard output belongs to rows; a wait may be told on standard error.
-    assert capfd.readouterr().out == ""
+
+
+def test_waiting_says_nothing_where_rows_are_printed(warehouse):
+    waits = """
+import sys
+from pathlib import Path
+from pipelines.warehouse import Warehouse, WarehouseBusy
+try:
+    with Warehouse(Path(sys.argv[1]), 1).read():
+        pass
+except WarehouseBusy:
+    sys.exit(3)
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDS, str(warehouse.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout.readline().strip() == b"held"
+        done = subprocess.run(
+            [sys.executable, "-c", waits, str(warehouse.path)],
+            cwd=PROJECT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        holder.communicate()
+    assert (done.returncode, done.stdout) == (3, "")
 
 
 def test_a_file_that_becomes_free_in_time_is_opened(warehouse):

@@ -21,6 +21,7 @@ TABLE_OF_KIND = {
     "index": "rental_index_value",
     "benchmark": "benchmark_result",
     "token_price": "token_price",
+    "fx": "fx_rate",
 }
 
 

@@ -2,7 +2,7 @@
 -- grain: source, snapshot_id
 -- column: source | slug of the source
 -- column: snapshot_id | stored payload
--- column: status | loaded, refused (not the document it should be) or damaged (not the bytes that were stored)
+-- column: status | loaded, refused (not the document it should be), damaged (not the bytes that were stored) or failed (the parser broke)
 -- column: reason | why it was not loaded
 -- column: candidates | candidate prices or points in it
 -- column: accepted | became rows
