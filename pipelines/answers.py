@@ -7,12 +7,12 @@ that is not in a mart. Reads only the published file, so it never waits for a ru
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import date, datetime
+from datetime import date, datetime, time
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -165,7 +165,7 @@ def _print(names: list[str], rows: list[tuple[Any, ...]], output: str, out: Cons
 
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(names)
-        writer.writerows([["" if value is None else _text(value) for value in row] for row in rows])
+        writer.writerows([["" if value is None else _text(value, 17) for value in row] for row in rows])
     else:
         _print_table(names, rows, out or _console())
 
@@ -187,21 +187,27 @@ def _print_table(names: list[str], rows: list[tuple[Any, ...]], out: Console) ->
     out.print(table)
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, digits: int = 12) -> str:
+    """A value as text; 17 digits of a double read back as the same double, 12 are for people."""
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, Decimal):
         return f"{value.normalize():f}"
     if isinstance(value, float):
-        return f"{value:.12g}"
+        return f"{value:.{digits}g}" if digits < 17 else repr(value)
     return str(value)
 
 
 def _json(value: Any) -> Any:
+    """A value of DuckDB as JSON has it: numbers as numbers, what is not finite as null, the rest as text."""
+    if isinstance(value, dict):
+        return {str(key): _json(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_json(inner) for inner in value]
     if isinstance(value, Decimal):
         return float(value)
-    if isinstance(value, (datetime, date, Path)):
-        return value.isoformat() if not isinstance(value, Path) else str(value)
-    if isinstance(value, float) and value != value:
-        return None
-    return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    return value.isoformat() if isinstance(value, (date, datetime, time)) else str(value)

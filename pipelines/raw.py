@@ -112,6 +112,8 @@ def load(
     _ensure_tables(connection)
     sources = {**source.all_sources(), **fact_sources}
     _replace_sources(connection, sources, fact_sources)
+    # What is built from here on is not yet: nothing is published until the models have run again.
+    connection.execute("delete from raw.build")
     connection.execute("delete from raw.run")
     connection.execute("insert into raw.run values (?)", [as_of])
     _replace_sightings(connection, store)

@@ -124,7 +124,7 @@ def test_a_yaml_key_that_stands_twice_is_refused(body):
     ],
 )
 def test_yaml_aliases_and_merges_are_refused(body):
-    with pytest.raises(SourceError, match="aliases|merges"):
+    with pytest.raises(SourceError, match=r"aliases|merges"):
         strict_yaml(body)
 
 

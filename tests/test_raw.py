@@ -233,7 +233,7 @@ def test_a_parser_that_breaks_holds_nobody_back(warehouse, store):
     stored(store, "oci_price_list", payload("oci_price_list"))
     load(warehouse, store, {**facts, "broken": broken})
     ((status, reason),) = statuses(warehouse, "broken")
-    assert status == "refused"
+    assert status == "failed"
     assert "TypeError" in reason
     assert statuses(warehouse, "oci_price_list") == [("loaded", None)]
 

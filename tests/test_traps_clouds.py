@@ -854,7 +854,7 @@ def test_verda_two_equal_offers_are_one() -> None:
 
 def test_verda_a_page_that_is_cut_or_has_no_offers_is_refused() -> None:
     whole = page_of(OFFERS)
-    for page in (whole[: len(whole) // 2], whole[:-9], b"<html><body>Sorry</body></html>", page_of([])):
+    for page in (whole[: len(whole) // 2], whole[:-8], b"<html><body>Sorry</body></html>", page_of([])):
         with pytest.raises(SourceError):
             read_parts("verda", page)
 

@@ -5,6 +5,7 @@
 -- column: source | slug of the source, or the text
 -- column: snapshot_id | stored payload; null for a stated value
 -- column: evidence | measured, vendor_claim, read_off_chart, derived, assumed, or listed for a price as published
+-- column: passes_on | its publisher's terms let us pass it on
 -- column: url | where a person can look
 -- column: note | what a reader must know
 -- column: known_at | when the world could know it
@@ -37,6 +38,7 @@ select
     source,
     snapshot_id,
     evidence,
+    passes_on,
     url,
     note,
     known_at,
@@ -51,6 +53,7 @@ select
     source,
     snapshot_id,
     'listed' as evidence,
+    passes_on,
     url,
     note,
     known_at,
@@ -65,6 +68,7 @@ select
     source,
     snapshot_id,
     'listed' as evidence,
+    passes_on,
     url,
     note,
     known_at,
@@ -79,6 +83,7 @@ select
     source,
     snapshot_id,
     'listed' as evidence,
+    passes_on,
     url,
     note,
     known_at,
@@ -93,6 +98,7 @@ select
     source,
     cast(null as varchar) as snapshot_id,
     value_class as evidence,
+    true as passes_on,
     cast(null as varchar) as url,
     note,
     known_at,
