@@ -8,7 +8,7 @@ run: $(VENV)/ready
 	@$(BIN)/tokenyield build
 
 test: $(VENV)/ready
-	@$(BIN)/python -m pytest -q -m "not slow"
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow"
 
 check: $(VENV)/ready
 	@$(BIN)/ruff check .

@@ -62,7 +62,7 @@ def quote(chip: str, provider: str, usd: Any, at: str | datetime = TODAY, **chan
     seen = moment(at)
     meta = {key: changes.pop(key) for key in ("source", "slice", "recorded") if key in changes}
     values = {
-        "provider": provider, "offer_key": "plan", "raw_gpu_name": chip, "price": Decimal(str(usd)),
+        "provider": provider, "offer_key": chip, "raw_gpu_name": chip, "price": Decimal(str(usd)),
         "currency": "USD", "price_unit": "gpu_hour", "price_type": "on_demand", "availability": "available",
         "listing_kind": "bundle", "observed_at": seen,
     }  # fmt: skip
@@ -73,10 +73,9 @@ def quote(chip: str, provider: str, usd: Any, at: str | datetime = TODAY, **chan
 
 def machines(chip: str, provider: str, usd: Any, host: str, number: int, **changes: Any) -> list[Row]:
     """So many whole machines of one host on a marketplace, each at `usd` per GPU-hour."""
-    more = {"gpu_count": 8, "host_key": host, **changes}
     return [
-        quote(chip, provider, usd, offer_key=f"{host}-{n}", machine_key=f"{host}-{n}", **more)
-        for n in range(number)
+        quote(chip, provider, usd, **{"offer_key": name, "machine_key": name, "host_key": host, **changes})
+        for name in (f"{chip}-{host}-{n}" for n in range(number))
     ]
 
 
