@@ -48,16 +48,12 @@ SOURCES = """
 select
     source,
     kind,
-    is_fetched as live_fetch,
-    seen_live,
     status,
     last_success_at,
     age_hours,
-    snapshots,
     accepted as rows,
     unmapped_names as unmapped,
 from mart.source_health
-order by kind, source
 """
 
 STATUS = """
@@ -73,6 +69,12 @@ select
 from mart.snapshot_health
 order by source, observed_at
 """
+
+
+SOURCE_COLUMNS = [
+    "source", "kind", "key", "live", "seen_live", "cadence", "status", "last_success", "age_hours", "rows",
+    "unmapped",
+]  # fmt: skip
 
 
 class NothingPublished(Failure):
@@ -106,8 +108,38 @@ def print_query(home: Home, query: str, output: str) -> None:
 
 
 def print_sources(home: Home, output: str) -> None:
-    """Print every source with its state."""
-    print_query(home, SOURCES, output)
+    """Print every source: what it is, whether it is asked and why not, how it is doing.
+
+    What the code declares is there before anything is published; the rest is of the published copy.
+    """
+    from pipelines.source import all_sources
+
+    health: dict[str, tuple[Any, ...]] = {}
+    if home.current_database.exists():
+        with _published(home) as connection:
+            health = {row[0]: row[1:] for row in _rows(connection, SOURCES)[1]}
+    declared = all_sources()
+    rows = []
+    for slug in sorted(declared.keys() | health.keys()):
+        source = declared.get(slug)
+        kind, status, last_success_at, age_hours, count, unmapped = health.get(slug, (None,) * 6)
+        off = source.off_because if source else "typed in seeds"
+        rows.append(
+            (
+                slug,
+                kind or source.kind,
+                source.key_variable or "keyless" if source else "",
+                f"off: {off}" if off else "on",
+                "yes" if source and source.seen_live else "no",
+                source.cadence if source else "",
+                status or "empty",
+                last_success_at.strftime("%Y-%m-%d %H:%M") if last_success_at else None,
+                age_hours,
+                count,
+                unmapped,
+            )
+        )
+    _print(SOURCE_COLUMNS, rows, output)
 
 
 def print_status(home: Home, output: str) -> None:
