@@ -14,7 +14,8 @@ from decimal import Decimal
 from typing import Any
 
 from pipelines.contracts import ContractError
-from pipelines.decode import amount, strict_json
+from pipelines.decode import strict_json
+from pipelines.outcomes import at, availability, by, offered, only_part, some_text, without_duplicate_rows
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -50,15 +51,13 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
         for number, model in enumerate(_models(snapshot))
         for outcome in _outcomes(snapshot, number, model)
     ]
-    yield from _without_duplicates(outcomes)
+    yield from without_duplicate_rows(outcomes, by("offer_key"))
 
 
 def _models(snapshot: Snapshot) -> list[Any]:
-    if len(snapshot.parts) != 1:
-        raise SourceError(f"{len(snapshot.parts)} parts, where the list is one answer")
-    document = strict_json(snapshot.parts[0].body)
-    models = document.get("models") if isinstance(document, dict) else None
-    if not isinstance(models, list) or not models or not isinstance(document.get("availability"), dict):
+    document = strict_json(only_part(snapshot.parts, "the list is one answer").body)
+    models = at(document, "models")
+    if not isinstance(models, list) or not models or not isinstance(at(document, "availability"), dict):
         raise SourceError("no 'models' or no 'availability': not the GPU prices")
     return models
 
@@ -93,14 +92,14 @@ def _quote(snapshot: Snapshot, locator: str, model: dict[str, Any], price: Any) 
     others = {key: _price(key, price) for key in OTHER_STATISTICS if key in price}
     if (others.get("min") or middle) > middle or (others.get("max") or middle) < middle:
         raise ContractError("contradictory_statistics", "price.med", middle)
-    name = [_text("model", model), _text("ram", model), _text("interface", model)]
+    name = [some_text(key, model.get(key)) for key in ("model", "ram", "interface")]
     memory = MEMORY.fullmatch(name[1])
     if memory is None:
         raise ContractError("unknown_memory_unit", "ram", name[1])
     told = "; ".join(f"{key} {value}" for key, value in others.items() if value is not None)
     row = {
         "provider": "akash",
-        "offer_key": "/".join((_text("vendor", model), *name, STATISTIC)),
+        "offer_key": "/".join((some_text("vendor", model.get("vendor")), *name, STATISTIC)),
         "raw_gpu_name": " ".join(name),
         "raw_memory_gb": int(memory.group(1)),
         "price": middle,
@@ -108,7 +107,7 @@ def _quote(snapshot: Snapshot, locator: str, model: dict[str, Any], price: Any) 
         "price_unit": "gpu_hour",
         "price_type": "on_demand",
         "derivation": "ask_statistic",
-        "availability": _availability(model),
+        "availability": availability(at(model, "availability", "available")),
         "listing_kind": "bundle",
         "observed_at": snapshot.observed_at,
         "note": "median of the bids of 31 days" + (f"; {told}" if told else ""),
@@ -121,54 +120,7 @@ def _price(key: str, price: dict[str, Any]) -> Decimal | None:
     field = f"price.{key}"
     if key not in price:
         raise ContractError("missing_value", field, None)
-    value = price[key]
-    if value is None:
-        return None
-    if isinstance(value, str):  # sent as a number: a text is a sign that the schema moved
-        raise ContractError("wrong_type", field, value)
-    found = amount(field, value)
-    if found < 0:
-        raise ContractError("not_positive", field, value)
-    if found > IMPLAUSIBLE_PRICE:
-        raise ContractError("implausible_magnitude", field, value)
-    return found or None
-
-
-def _text(key: str, model: dict[str, Any]) -> str:
-    value = model.get(key)
-    if not isinstance(value, str) or not value:
-        raise ContractError("missing_value" if value in (None, "") else "wrong_type", key, value)
-    return value
-
-
-def _availability(model: dict[str, Any]) -> str:
-    """How many are free never decides whether there is a price."""
-    stock = model.get("availability")
-    free = stock.get("available") if isinstance(stock, dict) else None
-    if isinstance(free, bool) or not isinstance(free, int):
-        return "listed"
-    return "available" if free > 0 else "unavailable"
-
-
-def _without_duplicates(outcomes: list[Outcome]) -> Iterator[Outcome]:
-    """Keep one of equal rows of one model, memory and interface; refuse all of them when they differ."""
-    quotes: dict[Any, list[Any]] = {}
-    for outcome in outcomes:
-        if isinstance(outcome, Accepted):
-            quotes.setdefault(outcome.row["offer_key"], []).append(outcome.row)
-    seen = set()
-    for outcome in outcomes:
-        if not isinstance(outcome, Accepted):
-            yield outcome
-            continue
-        key = outcome.row["offer_key"]
-        if any(row != outcome.row for row in quotes[key]):
-            yield Rejected(KIND, "conflicting_duplicates", outcome.locator, "price", outcome.row["price"])
-        elif key in seen:
-            yield NotApplicable(KIND, "identical_duplicate", outcome.locator)
-        else:
-            seen.add(key)
-            yield outcome
+    return offered(field, price[key], IMPLAUSIBLE_PRICE)
 
 
 def requests() -> list[Request]:

@@ -17,7 +17,8 @@ from decimal import Decimal
 from typing import Any
 
 from pipelines.contracts import ContractError
-from pipelines.decode import amount, iso_instant, strict_json
+from pipelines.decode import iso_instant, strict_json
+from pipelines.outcomes import by, plain_number, without_duplicates
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -68,7 +69,7 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
             key = (str(observation.get("sku")), moment.date())
             last[key] = max(moment, last.get(key, moment))
     outcomes = [_judged(*candidate, newest, last) for candidate in candidates]
-    yield from _without_duplicates(outcomes)
+    yield from without_duplicates(outcomes, by("raw_gpu_name", "value_date"), "value")
 
 
 def _envelope(part: Part) -> dict[str, Any]:
@@ -199,9 +200,7 @@ def _judged(
 
 def _row(observation: dict[str, Any], moment: datetime) -> dict[str, Any]:
     value = observation.get("value_usd_gpu_hr")
-    if isinstance(value, str):
-        raise ContractError("wrong_type", "value_usd_gpu_hr", value)
-    dollars = amount("value_usd_gpu_hr", value)
+    dollars = plain_number("value_usd_gpu_hr", value)
     if dollars > IMPLAUSIBLE_VALUE:
         raise ContractError("implausible_magnitude", "value_usd_gpu_hr", value)
     if not isinstance(observation.get("sku"), str):
@@ -230,28 +229,6 @@ def _provider_count(observation: dict[str, Any]) -> int | None:
     if isinstance(receipts, list):
         return sum(isinstance(r, dict) and r.get("filter_verdict") == "accepted" for r in receipts)
     return None
-
-
-def _without_duplicates(outcomes: list[Outcome]) -> Iterator[Outcome]:
-    """Keep one of equal values of a chip and day; refuse all of them when they differ."""
-    values: dict[tuple[str, date], set[Decimal]] = {}
-    for outcome in outcomes:
-        if isinstance(outcome, Accepted):
-            key = (outcome.row["raw_gpu_name"], outcome.row["value_date"])
-            values.setdefault(key, set()).add(outcome.row["value"])
-    seen: set[tuple[str, date]] = set()
-    for outcome in outcomes:
-        if not isinstance(outcome, Accepted):
-            yield outcome
-            continue
-        key = (outcome.row["raw_gpu_name"], outcome.row["value_date"])
-        if len(values[key]) > 1:
-            yield Rejected(KIND, "conflicting_duplicates", outcome.locator, "value", outcome.row["value"])
-        elif key in seen:
-            yield NotApplicable(KIND, "identical_duplicate", outcome.locator)
-        else:
-            seen.add(key)
-            yield outcome
 
 
 def requests() -> list[Request]:

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
 from typing import Any
 
 from pipelines.contracts import RENTAL_INDEX_VALUE, ContractError
 from pipelines.decode import amount, iso_date, strict_csv
+from pipelines.outcomes import by, without_duplicates
 from pipelines.source import (
     Accepted,
-    NotApplicable,
     Outcome,
     Rejected,
     Snapshot,
@@ -48,7 +47,8 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     ]
     if not outcomes:
         raise SourceError("the file has no rows")
-    yield from _without_duplicates(outcomes)
+    key = by("raw_gpu_name", "value_date", "price_type", "commitment_months")
+    yield from without_duplicates(outcomes, key, "value")
 
 
 def _rows(body: bytes, context: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -95,30 +95,6 @@ def _judged(locator: str, row: dict[str, str]) -> Outcome:
     except ContractError as error:
         return Rejected(KIND, error.reason, locator, error.field, error.value)
     return Accepted(KIND, found, locator)
-
-
-def _key(outcome: Accepted) -> tuple[Any, ...]:
-    columns = ("raw_gpu_name", "value_date", "price_type", "commitment_months")
-    return tuple(outcome.row[column] for column in columns)
-
-
-def _without_duplicates(outcomes: list[Outcome]) -> Iterator[Outcome]:
-    """Keep one of equal prices of a chip and day; refuse all of them when they differ."""
-    values: dict[tuple[Any, ...], set[Decimal]] = {}
-    for outcome in outcomes:
-        if isinstance(outcome, Accepted):
-            values.setdefault(_key(outcome), set()).add(outcome.row["value"])
-    seen: set[tuple[Any, ...]] = set()
-    for outcome in outcomes:
-        if not isinstance(outcome, Accepted):
-            yield outcome
-        elif len(values[_key(outcome)]) > 1:
-            yield Rejected(KIND, "conflicting_duplicates", outcome.locator, "value", outcome.row["value"])
-        elif _key(outcome) in seen:
-            yield NotApplicable(KIND, "identical_duplicate", outcome.locator)
-        else:
-            seen.add(_key(outcome))
-            yield outcome
 
 
 SOURCE = Source(

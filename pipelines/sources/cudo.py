@@ -15,6 +15,7 @@ from typing import Any
 
 from pipelines.contracts import ContractError
 from pipelines.decode import amount, strict_json
+from pipelines.outcomes import at, availability, by, only_part, present, some_text, without_duplicate_rows
 from pipelines.source import (
     Accepted,
     KeyMissing,
@@ -51,14 +52,12 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     if not any(isinstance(record, dict) and record.get("gpuModel") for record in types):
         raise SourceError(f"none of {len(types)} machine types has a GPU: the list has changed")
     outcomes = [outcome for number, one in enumerate(types) for outcome in _outcomes(snapshot, number, one)]
-    yield from _without_duplicates(outcomes)
+    yield from without_duplicate_rows(outcomes, by("offer_key", "region"))
 
 
 def _types(snapshot: Snapshot) -> list[Any]:
-    if len(snapshot.parts) != 1:
-        raise SourceError(f"{len(snapshot.parts)} parts, where the list is one answer")
-    document = strict_json(snapshot.parts[0].body)
-    types = document.get("machineTypes") if isinstance(document, dict) else None
+    document = strict_json(only_part(snapshot.parts, "the list is one answer").body)
+    types = at(document, "machineTypes")
     if not isinstance(types, list):
         raise SourceError("no list called 'machineTypes': not the machine types, or an error in words")
     return types
@@ -85,17 +84,20 @@ def _quote(snapshot: Snapshot, locator: str, record: dict[str, Any]) -> Outcome:
     price = _price(record)
     if price is None:
         return NotApplicable(KIND, "not_offered", locator)
+    machine, model, name, place = (
+        some_text(key, record.get(key)) for key in ("machineType", "gpuModelId", "gpuModel", "dataCenterId")
+    )
     row = {
         "provider": "cudo",
-        "offer_key": f"{_text('machineType', record)}/{_text('gpuModelId', record)}",
-        "raw_gpu_name": _text("gpuModel", record),
+        "offer_key": f"{machine}/{model}",
+        "raw_gpu_name": name,
         "raw_memory_gb": record.get("gpuMemoryGib"),
         "price": price,
         "currency": "USD",
         "price_unit": "gpu_hour",
         "price_type": "on_demand",
-        "region": _text("dataCenterId", record),
-        "availability": _availability(record),
+        "region": place,
+        "availability": availability(record.get("totalGpuFree")),
         "listing_kind": "component",
         "observed_at": snapshot.observed_at,
         "note": "the GPU alone; vCPUs, memory and storage are billed on top",
@@ -105,9 +107,7 @@ def _quote(snapshot: Snapshot, locator: str, record: dict[str, Any]) -> Outcome:
 
 def _price(record: dict[str, Any]) -> Decimal | None:
     """Return the price of a GPU, sent as plain text; None for the "0" or null of what is not offered."""
-    if PRICE_KEY not in record:
-        raise ContractError("missing_value", PRICE_KEY, None)
-    stated = record[PRICE_KEY]
+    stated = present(PRICE_KEY, record)
     if stated is None:
         return None
     if not isinstance(stated, dict):
@@ -125,46 +125,6 @@ def _price(record: dict[str, Any]) -> Decimal | None:
     if price > IMPLAUSIBLE_PRICE:
         raise ContractError("implausible_magnitude", field, value)
     return price or None
-
-
-def _text(key: str, record: dict[str, Any]) -> str:
-    value = record.get(key)
-    if not isinstance(value, str) or not value:
-        raise ContractError("missing_value" if value in (None, "") else "wrong_type", key, value)
-    return value
-
-
-def _availability(record: dict[str, Any]) -> str:
-    """How many are free never decides whether there is a price."""
-    free = record.get("totalGpuFree")
-    if isinstance(free, bool) or not isinstance(free, int):
-        return "listed"
-    return "available" if free > 0 else "unavailable"
-
-
-def _without_duplicates(outcomes: list[Outcome]) -> Iterator[Outcome]:
-    """Keep one of equal quotes of one machine type and data centre; refuse all of them when they differ."""
-    quotes: dict[Any, list[Any]] = {}
-    for outcome in outcomes:
-        if isinstance(outcome, Accepted):
-            quotes.setdefault(_key(outcome), []).append(outcome.row)
-    seen = set()
-    for outcome in outcomes:
-        if not isinstance(outcome, Accepted):
-            yield outcome
-            continue
-        key = _key(outcome)
-        if any(row != outcome.row for row in quotes[key]):
-            yield Rejected(KIND, "conflicting_duplicates", outcome.locator, "price", outcome.row["price"])
-        elif key in seen:
-            yield NotApplicable(KIND, "identical_duplicate", outcome.locator)
-        else:
-            seen.add(key)
-            yield outcome
-
-
-def _key(outcome: Accepted) -> tuple[Any, ...]:
-    return outcome.row["offer_key"], outcome.row["region"]
 
 
 def requests() -> list[Request]:

@@ -13,7 +13,8 @@ from decimal import Decimal
 from typing import Any
 
 from pipelines.contracts import ContractError
-from pipelines.decode import amount, strict_json
+from pipelines.decode import strict_json
+from pipelines.outcomes import at, by, offered, plain_number, present, scaling, without_duplicates
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -52,21 +53,19 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     if not any(_may_have_gpus(size) for size in sizes):
         raise SourceError(f"none of {len(sizes)} sizes has a GPU: the list is cut short or has changed")
     outcomes = [outcome for number, size in enumerate(sizes) for outcome in _outcomes(snapshot, number, size)]
-    yield from _scaling(list(_without_duplicates(outcomes)))
+    yield from scaling(without_duplicates(outcomes, by("offer_key")), by("raw_gpu_name"))
 
 
 def _page(part: Part) -> tuple[list[Any], int, str | None]:
     """Return the sizes of one page, the total that it states, and the address of the next page."""
     document = strict_json(part.body)
-    sizes = document.get("sizes") if isinstance(document, dict) else None
+    sizes = at(document, "sizes")
     if not isinstance(sizes, list):
         raise SourceError(f"{part.name}: no list called 'sizes': not the droplet sizes")
-    meta, links = document.get("meta"), document.get("links")
-    total = meta.get("total") if isinstance(meta, dict) else None
+    total = at(document, "meta", "total")
     if isinstance(total, bool) or not isinstance(total, int):
         raise SourceError(f"{part.name}: meta.total is {total!r}: the list does not say how long it is")
-    pages = links.get("pages") if isinstance(links, dict) else None
-    following = pages.get("next") if isinstance(pages, dict) else None
+    following = at(document, "links", "pages", "next")
     return sizes, total, following if isinstance(following, str) and following else None
 
 
@@ -109,10 +108,10 @@ def _quote(snapshot: Snapshot, locator: str, size: dict[str, Any]) -> Outcome:
     gpus = size.get("gpu_info")
     if not isinstance(gpus, dict) or not isinstance(gpus.get("model"), str):
         raise ContractError("wrong_type", "gpu_info", gpus)
-    count = _number("gpu_info.count", gpus.get("count"))
+    count = plain_number("gpu_info.count", gpus.get("count"))
     if count <= 0:
         raise ContractError("not_positive", "gpu_info.count", count)
-    price = _price(size)
+    price = offered(PRICE_KEY, present(PRICE_KEY, size), IMPLAUSIBLE_PRICE)
     if price is None:
         return NotApplicable(KIND, "not_offered", locator)
     row = {
@@ -133,34 +132,13 @@ def _quote(snapshot: Snapshot, locator: str, size: dict[str, Any]) -> Outcome:
     return Accepted(KIND, row, locator)
 
 
-def _number(field: str, value: Any) -> Decimal:
-    """Read what the API sends as a number; a text in its place is a sign that the schema moved."""
-    if isinstance(value, str):
-        raise ContractError("wrong_type", field, value)
-    return amount(field, value)
-
-
-def _price(size: dict[str, Any]) -> Decimal | None:
-    """Return the hourly price; None for the 0 or null of what is not sold."""
-    if PRICE_KEY not in size:
-        raise ContractError("missing_value", PRICE_KEY, None)
-    if size[PRICE_KEY] is None:
-        return None
-    price = _number(PRICE_KEY, size[PRICE_KEY])
-    if price < 0:
-        raise ContractError("not_positive", PRICE_KEY, price)
-    if price > IMPLAUSIBLE_PRICE:
-        raise ContractError("implausible_magnitude", PRICE_KEY, price)
-    return price or None
-
-
 def _memory_of_one_gpu(gpus: dict[str, Any], count: Decimal) -> Decimal | None:
     vram = gpus.get("vram")
     if vram is None:
         return None
     if not isinstance(vram, dict) or vram.get("unit") != MEMORY_UNIT:
         raise ContractError("unknown_memory_unit", "gpu_info.vram", vram)
-    return _number("gpu_info.vram.amount", vram.get("amount")) / count
+    return plain_number("gpu_info.vram.amount", vram.get("amount")) / count
 
 
 def _availability(size: dict[str, Any]) -> str:
@@ -170,45 +148,6 @@ def _availability(size: dict[str, Any]) -> str:
     if not isinstance(regions, list):
         raise ContractError("wrong_type", "regions", regions)
     return "available" if available and regions else "unavailable"
-
-
-def _without_duplicates(outcomes: list[Outcome]) -> Iterator[Outcome]:
-    """Keep one of equal sizes of one slug; refuse all of them when their prices differ."""
-    prices: dict[str, set[Decimal]] = {}
-    for outcome in outcomes:
-        if isinstance(outcome, Accepted):
-            prices.setdefault(outcome.row["offer_key"], set()).add(outcome.row["price"])
-    seen: set[str] = set()
-    for outcome in outcomes:
-        if not isinstance(outcome, Accepted):
-            yield outcome
-            continue
-        key = outcome.row["offer_key"]
-        if len(prices[key]) > 1:
-            yield Rejected(KIND, "conflicting_duplicates", outcome.locator, "price", outcome.row["price"])
-        elif key in seen:
-            yield NotApplicable(KIND, "identical_duplicate", outcome.locator)
-        else:
-            seen.add(key)
-            yield outcome
-
-
-def _scaling(outcomes: list[Outcome]) -> Iterator[Outcome]:
-    """Refuse a droplet that costs no more than one with fewer GPUs of the same model."""
-    prices: dict[str, list[tuple[Decimal, Decimal]]] = {}
-    for outcome in outcomes:
-        if isinstance(outcome, Accepted):
-            row = outcome.row
-            prices.setdefault(row["raw_gpu_name"], []).append((row["gpu_count"], row["price"]))
-    for outcome in outcomes:
-        if isinstance(outcome, Accepted):
-            count, price = outcome.row["gpu_count"], outcome.row["price"]
-            if any(
-                fewer < count and theirs >= price for fewer, theirs in prices[outcome.row["raw_gpu_name"]]
-            ):
-                yield Rejected(KIND, "price_does_not_scale", outcome.locator, "price", price)
-                continue
-        yield outcome
 
 
 def requests() -> list[Request]:

@@ -11,12 +11,12 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
-from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
 
 from pipelines.contracts import ContractError
-from pipelines.decode import amount, strict_json
+from pipelines.decode import strict_json
+from pipelines.outcomes import at, availability, offered, present, whole_number, without_duplicate_rows
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -51,13 +51,13 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     """
     offers = _offers(snapshot)
     outcomes = [outcome for number, one in enumerate(offers) for outcome in _outcomes(snapshot, number, one)]
-    yield from _without_duplicates(outcomes)
+    yield from without_duplicate_rows(outcomes, lambda found: found.locator)
 
 
 def _page(part: Part) -> tuple[list[Any], str | None]:
     """Return the offers of one page and the cursor of the next."""
     document = strict_json(part.body)
-    offers = document.get("data") if isinstance(document, dict) else None
+    offers = at(document, "data")
     if not isinstance(offers, list) or "next_cursor" not in document:
         raise SourceError(f"{part.name}: no 'data' or no 'next_cursor': not the price book")
     if len(offers) > PAGE_LIMIT:
@@ -102,41 +102,24 @@ def _quote(snapshot: Snapshot, locator: str, offer: dict[str, Any]) -> Outcome:
     tier = offer.get("tier")
     if not isinstance(tier, str) or tier not in PRICE_TYPE_OF_TIER:
         raise ContractError("unknown_tier", "tier", tier)
-    price = _price(PRICE_KEY, offer)
+    price = offered(PRICE_KEY, present(PRICE_KEY, offer), IMPLAUSIBLE_PRICE)
     if price is None:
         return NotApplicable(KIND, "not_offered", locator)
     row = {
         "provider": "gpuai",
         "offer_key": f"{locator}/{_class(offer)}",
         "raw_gpu_name": offer.get("gpu_type"),
-        "gpu_count": _count(offer),
+        "gpu_count": whole_number("gpu_count", offer.get("gpu_count")),
         "price": price,
         "currency": "USD",
         "price_unit": "instance_hour",
         "price_type": PRICE_TYPE_OF_TIER[tier],
         "region": offer.get("region"),
-        "availability": _availability(offer),
+        "availability": availability(offer.get("available")),
         "listing_kind": "bundle",
         "observed_at": snapshot.observed_at,
     }
     return Accepted(KIND, row, locator)
-
-
-def _price(key: str, record: dict[str, Any]) -> Decimal | None:
-    """Return a price; None for the 0 or null of what is not offered."""
-    if key not in record:
-        raise ContractError("missing_value", key, None)
-    value = record[key]
-    if value is None:
-        return None
-    if isinstance(value, str):  # sent as a number: a text is a sign that the schema moved
-        raise ContractError("wrong_type", key, value)
-    price = amount(key, value)
-    if price < 0:
-        raise ContractError("not_positive", key, value)
-    if price > IMPLAUSIBLE_PRICE:
-        raise ContractError("implausible_magnitude", key, value)
-    return price or None
 
 
 def _class(offer: dict[str, Any]) -> str:
@@ -152,41 +135,6 @@ def _class(offer: dict[str, Any]) -> str:
     if not (named or by_flag):
         raise ContractError("missing_value", "capacity_class", named)
     return named or by_flag
-
-
-def _count(offer: dict[str, Any]) -> int:
-    count = offer.get("gpu_count")
-    if isinstance(count, bool) or not isinstance(count, int):
-        raise ContractError("missing_value" if count is None else "wrong_type", "gpu_count", count)
-    return count
-
-
-def _availability(offer: dict[str, Any]) -> str:
-    """How many can be had never decides whether there is a price."""
-    stock = offer.get("available")
-    if isinstance(stock, bool) or not isinstance(stock, int):
-        return "listed"
-    return "available" if stock > 0 else "unavailable"
-
-
-def _without_duplicates(outcomes: list[Outcome]) -> Iterator[Outcome]:
-    """Keep one of equal quotes of one offer; refuse all of them when they differ."""
-    quotes: dict[Any, list[Any]] = {}
-    for outcome in outcomes:
-        if isinstance(outcome, Accepted):
-            quotes.setdefault(outcome.locator, []).append(outcome.row)
-    seen = set()
-    for outcome in outcomes:
-        if not isinstance(outcome, Accepted):
-            yield outcome
-            continue
-        if any(row != outcome.row for row in quotes[outcome.locator]):
-            yield Rejected(KIND, "conflicting_duplicates", outcome.locator, "price", outcome.row["price"])
-        elif outcome.locator in seen:
-            yield NotApplicable(KIND, "identical_duplicate", outcome.locator)
-        else:
-            seen.add(outcome.locator)
-            yield outcome
 
 
 def requests() -> list[Request]:

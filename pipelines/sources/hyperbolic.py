@@ -15,6 +15,7 @@ from typing import Any
 
 from pipelines.contracts import ContractError
 from pipelines.decode import amount, strict_json
+from pipelines.outcomes import availability, by, only_part, present, whole_number, without_duplicate_rows
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -50,13 +51,11 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
         for number, option in enumerate(_options(snapshot))
         for outcome in _outcomes(snapshot, number, option)
     ]
-    yield from _without_duplicates(outcomes)
+    yield from without_duplicate_rows(outcomes, by("offer_key", "region"))
 
 
 def _options(snapshot: Snapshot) -> list[Any]:
-    if len(snapshot.parts) != 1:
-        raise SourceError(f"{len(snapshot.parts)} parts, where the list is one answer")
-    options = strict_json(snapshot.parts[0].body)
+    options = strict_json(only_part(snapshot.parts, "the list is one answer").body)
     if not isinstance(options, list) or not any(PRICE_KEY in one for one in options if isinstance(one, dict)):
         raise SourceError("no list of options with prices: not the rental options")
     return options
@@ -84,9 +83,7 @@ def _quote(snapshot: Snapshot, locator: str, option: dict[str, Any]) -> Outcome:
     cents = _cents(option)
     if cents is None or not enabled:
         return NotApplicable(KIND, "not_offered", locator)
-    count = option.get("gpuCount")
-    if isinstance(count, bool) or not isinstance(count, int):
-        raise ContractError("missing_value" if count is None else "wrong_type", "gpuCount", count)
+    count = whole_number("gpuCount", option.get("gpuCount"))
     row = {
         "provider": "hyperbolic",
         "offer_key": _offer_key(option, count),
@@ -97,7 +94,7 @@ def _quote(snapshot: Snapshot, locator: str, option: dict[str, Any]) -> Outcome:
         "price_unit": "instance_hour",
         "price_type": "on_demand",
         "region": _text("region", option),
-        "availability": _availability(option),
+        "availability": availability(option.get("totalAvailable")),
         "listing_kind": "bundle",
         "observed_at": snapshot.observed_at,
     }
@@ -106,9 +103,7 @@ def _quote(snapshot: Snapshot, locator: str, option: dict[str, Any]) -> Outcome:
 
 def _cents(option: dict[str, Any]) -> Decimal | None:
     """Return the price in cents, a number or a text; None for the 0 or null of what is not offered."""
-    if PRICE_KEY not in option:
-        raise ContractError("missing_value", PRICE_KEY, None)
-    value = option[PRICE_KEY]
+    value = present(PRICE_KEY, option)
     if value is None:
         return None
     cents = amount(PRICE_KEY, value)
@@ -137,39 +132,6 @@ def _offer_key(option: dict[str, Any], count: int) -> str:
         if isinstance(node, dict):
             traits += [f"{trait} {node[trait]}" for trait in MACHINE_TRAITS if node.get(trait) is not None]
     return "/".join((gpus, *traits))
-
-
-def _availability(option: dict[str, Any]) -> str:
-    """How many can be had never decides whether there is a price."""
-    stock = option.get("totalAvailable")
-    if isinstance(stock, bool) or not isinstance(stock, int):
-        return "listed"
-    return "available" if stock > 0 else "unavailable"
-
-
-def _without_duplicates(outcomes: list[Outcome]) -> Iterator[Outcome]:
-    """Keep one of equal quotes of one option and region; refuse all of them when they differ."""
-    quotes: dict[Any, list[Any]] = {}
-    for outcome in outcomes:
-        if isinstance(outcome, Accepted):
-            quotes.setdefault(_key(outcome), []).append(outcome.row)
-    seen = set()
-    for outcome in outcomes:
-        if not isinstance(outcome, Accepted):
-            yield outcome
-            continue
-        key = _key(outcome)
-        if any(row != outcome.row for row in quotes[key]):
-            yield Rejected(KIND, "conflicting_duplicates", outcome.locator, "price", outcome.row["price"])
-        elif key in seen:
-            yield NotApplicable(KIND, "identical_duplicate", outcome.locator)
-        else:
-            seen.add(key)
-            yield outcome
-
-
-def _key(outcome: Accepted) -> tuple[Any, ...]:
-    return outcome.row["offer_key"], outcome.row["region"]
 
 
 def requests() -> list[Request]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from pipelines.contracts import ContractError
 from pipelines.decode import amount, strict_json
+from pipelines.outcomes import by, only_part, present, without_duplicates
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -59,13 +60,11 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     outcomes = [outcome for number, item in enumerate(items) for outcome in _outcomes(snapshot, number, item)]
     if all(isinstance(outcome, NotApplicable) and outcome.reason == "no_gpu" for outcome in outcomes):
         raise SourceError(f"none of {len(items)} items is a GPU: the pricebook is cut short or has changed")
-    yield from _without_duplicates(outcomes)
+    yield from without_duplicates(outcomes, by("offer_key"))
 
 
 def _items(snapshot: Snapshot) -> list[Any]:
-    if len(snapshot.parts) != 1:
-        raise SourceError(f"{len(snapshot.parts)} parts, where the pricebook is one answer")
-    items = strict_json(snapshot.parts[0].body)
+    items = strict_json(only_part(snapshot.parts, "the pricebook is one answer").body)
     if not isinstance(items, list):
         raise SourceError("no bare list: not the pricebook")
     if not any(isinstance(item, dict) and PRICE_KEY in item for item in items):
@@ -113,37 +112,15 @@ def _outcomes(snapshot: Snapshot, number: int, item: Any) -> Iterator[Outcome]:
 
 def _price(item: dict[str, Any]) -> Decimal | None:
     """Return the list price; None for the 0 or null of what is not sold."""
-    if PRICE_KEY not in item:
-        raise ContractError("missing_value", PRICE_KEY, None)
-    if item[PRICE_KEY] is None:
+    stated = present(PRICE_KEY, item)
+    if stated is None:
         return None
-    price = amount(PRICE_KEY, item[PRICE_KEY])
+    price = amount(PRICE_KEY, stated)
     if price < 0:
         raise ContractError("not_positive", PRICE_KEY, price)
     if price > IMPLAUSIBLE_PRICE:
         raise ContractError("implausible_magnitude", PRICE_KEY, price)
     return price or None
-
-
-def _without_duplicates(outcomes: list[Outcome]) -> Iterator[Outcome]:
-    """Keep one of equal prices of one name; refuse all of them when they differ."""
-    prices: dict[str, set[Decimal]] = {}
-    for outcome in outcomes:
-        if isinstance(outcome, Accepted):
-            prices.setdefault(outcome.row["offer_key"], set()).add(outcome.row["price"])
-    seen: set[str] = set()
-    for outcome in outcomes:
-        if not isinstance(outcome, Accepted):
-            yield outcome
-            continue
-        key = outcome.row["offer_key"]
-        if len(prices[key]) > 1:
-            yield Rejected(KIND, "conflicting_duplicates", outcome.locator, "price", outcome.row["price"])
-        elif key in seen:
-            yield NotApplicable(KIND, "identical_duplicate", outcome.locator)
-        else:
-            seen.add(key)
-            yield outcome
 
 
 def requests() -> list[Request]:

@@ -20,11 +20,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from datetime import date
-from decimal import Decimal
 from typing import Any
 
 from pipelines.contracts import RENTAL_INDEX_VALUE, ContractError
 from pipelines.decode import amount, iso_date, iso_instant, strict_csv, strict_json, text
+from pipelines.outcomes import by, without_duplicates
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -61,7 +61,7 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     ]
     if not outcomes:
         raise SourceError("the file has no rows")
-    yield from _without_duplicates(outcomes)
+    yield from without_duplicates(outcomes, by("raw_gpu_name", "value_date"), "value")
 
 
 def _checked(context: Mapping[str, Any]) -> dict[str, Any]:
@@ -169,28 +169,6 @@ def _date(value: Any) -> tuple[date, str]:
     if re.fullmatch(r"\d{4}-\d{2}-\d{2}", value):
         return iso_date("date", value), "day"
     return iso_instant("date", value).date(), "day"
-
-
-def _without_duplicates(outcomes: list[Outcome]) -> Iterator[Outcome]:
-    """Keep one of equal values of a chip and day; refuse all of them when they differ."""
-    values: dict[tuple[str, date], set[Decimal]] = {}
-    for outcome in outcomes:
-        if isinstance(outcome, Accepted):
-            key = (outcome.row["raw_gpu_name"], outcome.row["value_date"])
-            values.setdefault(key, set()).add(outcome.row["value"])
-    seen: set[tuple[str, date]] = set()
-    for outcome in outcomes:
-        if not isinstance(outcome, Accepted):
-            yield outcome
-            continue
-        key = (outcome.row["raw_gpu_name"], outcome.row["value_date"])
-        if len(values[key]) > 1:
-            yield Rejected(KIND, "conflicting_duplicates", outcome.locator, "value", outcome.row["value"])
-        elif key in seen:
-            yield NotApplicable(KIND, "identical_duplicate", outcome.locator)
-        else:
-            seen.add(key)
-            yield outcome
 
 
 SOURCE = Source(

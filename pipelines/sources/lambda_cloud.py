@@ -14,7 +14,8 @@ from decimal import Decimal
 from typing import Any
 
 from pipelines.contracts import ContractError
-from pipelines.decode import amount, strict_json
+from pipelines.decode import strict_json
+from pipelines.outcomes import at, offered, only_part, plain_number, present, scaling
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -50,21 +51,25 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     outcomes = [outcome for name, entry in types.items() for outcome in _outcomes(snapshot, name, entry)]
     if all(isinstance(outcome, NotApplicable) and outcome.reason == "no_gpu" for outcome in outcomes):
         raise SourceError(f"none of {len(types)} instance types has a GPU: the list has changed")
-    yield from _scaling(outcomes)
+    yield from scaling(outcomes, _product)
+
+
+def _product(found: Accepted) -> str | None:
+    """Return the type's name without its count; None where the count is not known."""
+    row = found.row
+    return None if row["gpu_count"] is None else COUNT_IN_NAME.sub("", row["offer_key"])
 
 
 def _types(snapshot: Snapshot) -> dict[str, Any]:
-    if len(snapshot.parts) != 1:
-        raise SourceError(f"{len(snapshot.parts)} parts, where the list is one answer")
-    document = strict_json(snapshot.parts[0].body)
-    types = document.get("data") if isinstance(document, dict) else None
+    document = strict_json(only_part(snapshot.parts, "the list is one answer").body)
+    types = at(document, "data")
     if not isinstance(types, dict) or not types:
         raise SourceError("no map called 'data': not the instance types")
     return types
 
 
 def _outcomes(snapshot: Snapshot, name: str, entry: Any) -> Iterator[Outcome]:
-    described = entry.get("instance_type") if isinstance(entry, dict) else None
+    described = at(entry, "instance_type")
     if not isinstance(described, dict):
         yield Rejected(KIND, "wrong_type", name, "instance_type", described)
         return
@@ -83,7 +88,7 @@ def _quote(snapshot: Snapshot, name: str, entry: dict[str, Any], described: dict
     count = _gpu_count(name, described)
     if count == 0:
         return NotApplicable(KIND, "no_gpu", name)
-    cents = _cents(described)
+    cents = offered(PRICE_KEY, present(PRICE_KEY, described), IMPLAUSIBLE_CENTS)
     if cents is None:
         return NotApplicable(KIND, "not_offered", name)
     regions = entry.get("regions_with_capacity_available")
@@ -118,9 +123,7 @@ def _gpu_count(name: str, described: dict[str, Any]) -> Decimal | None:
         return Decimal(0)
     if specs.get("gpus") is None:
         return None
-    if isinstance(specs["gpus"], str):
-        raise ContractError("wrong_type", "gpus", specs["gpus"])
-    count = amount("gpus", specs["gpus"])
+    count = plain_number("gpus", specs["gpus"])
     if count < 0:
         raise ContractError("not_positive", "gpus", count)
     named = COUNT_IN_NAME.match(name)
@@ -129,43 +132,6 @@ def _gpu_count(name: str, described: dict[str, Any]) -> Decimal | None:
             "contradictory_gpu_counts", "gpus", f"{count}, while the name says {named.group(1)}"
         )
     return count
-
-
-def _cents(described: dict[str, Any]) -> Decimal | None:
-    """Return the price in cents; None for the 0 or null of what is not sold."""
-    if PRICE_KEY not in described:
-        raise ContractError("missing_value", PRICE_KEY, None)
-    value = described[PRICE_KEY]
-    if value is None:
-        return None
-    if isinstance(value, str):
-        raise ContractError("wrong_type", PRICE_KEY, value)
-    cents = amount(PRICE_KEY, value)
-    if cents < 0:
-        raise ContractError("not_positive", PRICE_KEY, cents)
-    if cents > IMPLAUSIBLE_CENTS:
-        raise ContractError("implausible_magnitude", PRICE_KEY, cents)
-    return cents or None
-
-
-def _scaling(outcomes: list[Outcome]) -> Iterator[Outcome]:
-    """Refuse an instance that costs no more than a smaller one of the same GPU.
-
-    Such a price is one GPU's, written on a bigger machine; divided by its GPUs it would be a bargain.
-    """
-    prices: dict[str, list[tuple[Decimal, Decimal]]] = {}
-    for outcome in outcomes:
-        if isinstance(outcome, Accepted) and outcome.row["gpu_count"] is not None:
-            product = COUNT_IN_NAME.sub("", outcome.row["offer_key"])
-            prices.setdefault(product, []).append((outcome.row["gpu_count"], outcome.row["price"]))
-    for outcome in outcomes:
-        if isinstance(outcome, Accepted) and outcome.row["gpu_count"] is not None:
-            count, price = outcome.row["gpu_count"], outcome.row["price"]
-            siblings = prices[COUNT_IN_NAME.sub("", outcome.row["offer_key"])]
-            if any(fewer < count and theirs >= price for fewer, theirs in siblings):
-                yield Rejected(KIND, "price_does_not_scale", outcome.locator, "price", price)
-                continue
-        yield outcome
 
 
 def requests() -> list[Request]:

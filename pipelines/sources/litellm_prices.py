@@ -14,7 +14,8 @@ from decimal import Decimal
 from typing import Any
 
 from pipelines.contracts import ContractError
-from pipelines.decode import amount, strict_json
+from pipelines.decode import strict_json
+from pipelines.outcomes import by, only_part, plain_number, without_duplicates
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -59,13 +60,12 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     """
     entries = _entries(snapshot)
     for name, entry in entries.items():
-        yield from _without_duplicates(list(_outcomes(snapshot, name, entry)))
+        # An older and a newer spelling of one price may stand side by side.
+        yield from without_duplicates(_outcomes(snapshot, name, entry), by("token_kind"))
 
 
 def _entries(snapshot: Snapshot) -> dict[str, Any]:
-    if len(snapshot.parts) != 1:
-        raise SourceError(f"{len(snapshot.parts)} parts, where the map is one file")
-    document = strict_json(snapshot.parts[0].body)
+    document = strict_json(only_part(snapshot.parts, "the map is one file").body)
     if not isinstance(document, dict) or not any(
         isinstance(entry, dict) and "litellm_provider" in entry and entry.keys() & TOKEN_KINDS.keys()
         for name, entry in document.items()
@@ -107,9 +107,7 @@ def _outcomes(snapshot: Snapshot, name: str, entry: Any) -> Iterator[Outcome]:
 
 def _judged(snapshot: Snapshot, locator: str, name: str, key: str, entry: dict[str, Any]) -> Outcome:
     try:
-        if isinstance(entry[key], str):
-            raise ContractError("wrong_type", key, entry[key])
-        per_token = amount(key, entry[key])
+        per_token = plain_number(key, entry[key])
         if per_token == 0:
             if all(entry.get(required) == 0 for required in REQUIRED):
                 return NotApplicable(KIND, "free_variant", locator)
@@ -130,27 +128,6 @@ def _judged(snapshot: Snapshot, locator: str, name: str, key: str, entry: dict[s
         "effective_from": snapshot.observed_at,
     }
     return Accepted(KIND, row, locator)
-
-
-def _without_duplicates(outcomes: list[Outcome]) -> Iterator[Outcome]:
-    """Keep one of the two spellings of an entry's cached price; refuse both when they differ."""
-    prices: dict[str, set[Decimal]] = {}
-    for outcome in outcomes:
-        if isinstance(outcome, Accepted):
-            prices.setdefault(outcome.row["token_kind"], set()).add(outcome.row["price"])
-    seen: set[str] = set()
-    for outcome in outcomes:
-        if not isinstance(outcome, Accepted):
-            yield outcome
-            continue
-        kind = outcome.row["token_kind"]
-        if len(prices[kind]) > 1:
-            yield Rejected(KIND, "conflicting_duplicates", outcome.locator, "price", outcome.row["price"])
-        elif kind in seen:
-            yield NotApplicable(KIND, "identical_duplicate", outcome.locator)
-        else:
-            seen.add(kind)
-            yield outcome
 
 
 def requests() -> list[Request]:

@@ -10,12 +10,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from pipelines.contracts import ContractError
-from pipelines.decode import amount, iso_instant, strict_json
+from pipelines.decode import iso_instant, strict_json
+from pipelines.outcomes import (
+    at,
+    by,
+    check_clock,
+    offered,
+    only_part,
+    present,
+    whole_number,
+    without_duplicate_rows,
+)
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -40,7 +50,6 @@ ANNOUNCED = re.compile(r"pending_|price_change_")
 IMPLAUSIBLE_PRICE = 10_000
 # Prices carry the residue of binary fractions: 8.000300000000001.
 ROUNDING = Decimal("0.01")
-CLOCK_TOLERANCE = timedelta(days=1)
 
 
 def observed_at(parts: tuple[Part, ...]) -> datetime:
@@ -55,19 +64,16 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     is shorter or longer than it says, or states no time.
     """
     generated, nodes = _document(snapshot.parts)
-    if generated > snapshot.recorded_at + CLOCK_TOLERANCE:
-        raise SourceError(f"generated at {generated}, after it was stored at {snapshot.recorded_at}")
+    check_clock("generated", generated, snapshot)
     outcomes = [
         outcome for number, node in enumerate(nodes) for outcome in _outcomes(generated, number, node)
     ]
-    yield from _without_duplicates(outcomes)
+    yield from without_duplicate_rows(outcomes, by("offer_key", "price_type"))
 
 
 def _document(parts: tuple[Part, ...]) -> tuple[datetime, list[Any]]:
-    if len(parts) != 1:
-        raise SourceError(f"{len(parts)} parts, where the list is one answer")
-    document = strict_json(parts[0].body)
-    nodes = document.get("nodes") if isinstance(document, dict) else None
+    document = strict_json(only_part(parts, "the list is one answer").body)
+    nodes = at(document, "nodes")
     if not isinstance(nodes, list) or not nodes:
         raise SourceError("no nodes: not the list of nodes")
     count = document.get("count")
@@ -97,13 +103,13 @@ def _quote(generated: datetime, locator: str, node: dict[str, Any]) -> Outcome:
     tier = node.get("tier")
     if not isinstance(tier, str) or tier not in PRICE_TYPE_OF_TIER:
         raise ContractError("unknown_tier", "tier", tier)
-    price = _price(PRICE_KEY, node)
+    price = offered(PRICE_KEY, present(PRICE_KEY, node), IMPLAUSIBLE_PRICE)
     if price is None:
         return NotApplicable(KIND, "not_offered", locator)
-    count = _count(node)
+    count = whole_number("gpu_count", node.get("gpu_count"))
     if count <= 0:
         raise ContractError("not_positive", "gpu_count", count)
-    whole = _price(NODE_PRICE_KEY, node) if NODE_PRICE_KEY in node else None
+    whole = offered(NODE_PRICE_KEY, node.get(NODE_PRICE_KEY), IMPLAUSIBLE_PRICE)
     if whole is not None and abs(price * count - whole) > ROUNDING:
         # One of the two is per GPU and the other is not what its name says.
         raise ContractError("price_does_not_scale", NODE_PRICE_KEY, whole)
@@ -126,30 +132,6 @@ def _quote(generated: datetime, locator: str, node: dict[str, Any]) -> Outcome:
     return Accepted(KIND, row, locator)
 
 
-def _price(key: str, record: dict[str, Any]) -> Decimal | None:
-    """Return a price; None for the 0 or null of what is not offered."""
-    if key not in record:
-        raise ContractError("missing_value", key, None)
-    value = record[key]
-    if value is None:
-        return None
-    if isinstance(value, str):  # sent as a number: a text is a sign that the schema moved
-        raise ContractError("wrong_type", key, value)
-    price = amount(key, value)
-    if price < 0:
-        raise ContractError("not_positive", key, value)
-    if price > IMPLAUSIBLE_PRICE:
-        raise ContractError("implausible_magnitude", key, value)
-    return price or None
-
-
-def _count(node: dict[str, Any]) -> int:
-    count = node.get("gpu_count")
-    if isinstance(count, bool) or not isinstance(count, int):
-        raise ContractError("missing_value" if count is None else "wrong_type", "gpu_count", count)
-    return count
-
-
 def _region(node: dict[str, Any]) -> str | None:
     places = [node.get("country_code"), node.get("region")]
     return "-".join(place for place in places if isinstance(place, str) and place) or None
@@ -161,31 +143,6 @@ def _availability(node: dict[str, Any]) -> str:
     if any(isinstance(count, bool) or not isinstance(count, int) for count in (free, least)):
         return "listed"
     return "available" if free >= max(least, 1) else "unavailable"
-
-
-def _without_duplicates(outcomes: list[Outcome]) -> Iterator[Outcome]:
-    """Keep one of equal quotes of one node and price type; refuse all of them when they differ."""
-    quotes: dict[Any, list[Any]] = {}
-    for outcome in outcomes:
-        if isinstance(outcome, Accepted):
-            quotes.setdefault(_key(outcome), []).append(outcome.row)
-    seen = set()
-    for outcome in outcomes:
-        if not isinstance(outcome, Accepted):
-            yield outcome
-            continue
-        key = _key(outcome)
-        if any(row != outcome.row for row in quotes[key]):
-            yield Rejected(KIND, "conflicting_duplicates", outcome.locator, "price", outcome.row["price"])
-        elif key in seen:
-            yield NotApplicable(KIND, "identical_duplicate", outcome.locator)
-        else:
-            seen.add(key)
-            yield outcome
-
-
-def _key(outcome: Accepted) -> tuple[Any, ...]:
-    return outcome.row["offer_key"], outcome.row["price_type"]
 
 
 def requests() -> list[Request]:

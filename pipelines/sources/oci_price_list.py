@@ -13,6 +13,7 @@ from typing import Any
 
 from pipelines.contracts import ContractError
 from pipelines.decode import amount, strict_json
+from pipelines.outcomes import without_duplicates
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -48,7 +49,14 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     if not any(_sells_gpus(item) for item in items):
         raise SourceError(f"none of {len(items)} items is a GPU: the list is cut short or has changed")
     outcomes = [outcome for number, item in enumerate(items) for outcome in _outcomes(snapshot, number, item)]
-    yield from _without_duplicates(outcomes)
+    # Which of two prices holds cannot be told from the list. Tiers by volume, which a GPU has never had, show
+    # as differing prices too.
+    yield from without_duplicates(outcomes, _part_number)
+
+
+def _part_number(found: Accepted) -> str | None:
+    key = found.row["offer_key"]
+    return key if isinstance(key, str) and key else None
 
 
 def _items(snapshot: Snapshot) -> list[Any]:
@@ -142,35 +150,6 @@ def _quote(snapshot: Snapshot, locator: str, item: dict[str, Any], price: Any) -
         "observed_at": snapshot.observed_at,
     }
     return Accepted(KIND, row, locator)
-
-
-def _without_duplicates(outcomes: list[Outcome]) -> Iterator[Outcome]:
-    """Keep one of equal prices of a part number; refuse all of them when they differ.
-
-    Neither the first nor the lowest is right: which of two prices holds cannot be told from the list.
-    Tiers by volume, which a GPU has never had, show as differing prices too.
-    """
-    prices: dict[str, set[Any]] = {}
-    for outcome in outcomes:
-        if key := _part_number(outcome):
-            prices.setdefault(key, set()).add(outcome.row["price"])
-    seen: set[str] = set()
-    for outcome in outcomes:
-        key = _part_number(outcome)
-        if not key:
-            yield outcome
-        elif len(prices[key]) > 1:
-            yield Rejected(KIND, "conflicting_duplicates", outcome.locator, "price", outcome.row["price"])
-        elif key in seen:
-            yield NotApplicable(KIND, "identical_duplicate", outcome.locator)
-        else:
-            seen.add(key)
-            yield outcome
-
-
-def _part_number(outcome: Outcome) -> str:
-    key = outcome.row["offer_key"] if isinstance(outcome, Accepted) else None
-    return key if isinstance(key, str) else ""
 
 
 def requests() -> list[Request]:

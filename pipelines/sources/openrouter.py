@@ -14,6 +14,7 @@ from typing import Any
 
 from pipelines.contracts import ContractError
 from pipelines.decode import amount, strict_json
+from pipelines.outcomes import at, by, only_part, without_duplicates
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -53,14 +54,12 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     outcomes = [
         outcome for number, each in enumerate(models) for outcome in _outcomes(snapshot, number, each)
     ]
-    yield from _without_duplicates(outcomes)
+    yield from without_duplicates(outcomes, by("raw_model_name", "token_kind"))
 
 
 def _models(snapshot: Snapshot) -> list[Any]:
-    if len(snapshot.parts) != 1:
-        raise SourceError(f"{len(snapshot.parts)} parts, where the list is one answer")
-    document = strict_json(snapshot.parts[0].body)
-    models = document.get("data") if isinstance(document, dict) else None
+    document = strict_json(only_part(snapshot.parts, "the list is one answer").body)
+    models = at(document, "data")
     if not isinstance(models, list):
         raise SourceError("no list called 'data': not the models")
     if not any(isinstance(each, dict) and isinstance(each.get("pricing"), dict) for each in models):
@@ -69,7 +68,7 @@ def _models(snapshot: Snapshot) -> list[Any]:
 
 
 def _outcomes(snapshot: Snapshot, number: int, model: Any) -> Iterator[Outcome]:
-    name = model.get("id") if isinstance(model, dict) else None
+    name = at(model, "id")
     if not isinstance(name, str) or not name:
         yield Rejected(KIND, "missing_value", f"model {number}", "id", model)
         return
@@ -121,28 +120,6 @@ def _is_free(name: str, pricing: dict[str, Any]) -> bool:
     """Whether a model is given away: it says so, or neither its input nor its output costs anything."""
     texts = [pricing.get(key) for key in REQUIRED]
     return name.endswith(FREE_VARIANT) or all(isinstance(t, str) and not t.strip("0.") and t for t in texts)
-
-
-def _without_duplicates(outcomes: list[Outcome]) -> Iterator[Outcome]:
-    """Keep one of equal prices of a model's tokens; refuse all of them when they differ."""
-    prices: dict[tuple[str, str], set[Decimal]] = {}
-    for outcome in outcomes:
-        if isinstance(outcome, Accepted):
-            key = (outcome.row["raw_model_name"], outcome.row["token_kind"])
-            prices.setdefault(key, set()).add(outcome.row["price"])
-    seen: set[tuple[str, str]] = set()
-    for outcome in outcomes:
-        if not isinstance(outcome, Accepted):
-            yield outcome
-            continue
-        key = (outcome.row["raw_model_name"], outcome.row["token_kind"])
-        if len(prices[key]) > 1:
-            yield Rejected(KIND, "conflicting_duplicates", outcome.locator, "price", outcome.row["price"])
-        elif key in seen:
-            yield NotApplicable(KIND, "identical_duplicate", outcome.locator)
-        else:
-            seen.add(key)
-            yield outcome
 
 
 def requests() -> list[Request]:

@@ -9,14 +9,14 @@ Does not belong here: Ornn's token index, and forward prices.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 from pipelines.contracts import ContractError
-from pipelines.decode import amount, iso_instant, strict_json
+from pipelines.decode import iso_instant, strict_json
+from pipelines.outcomes import by, plain_number, without_duplicates
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -49,7 +49,7 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     outcomes = [outcome for part in snapshot.parts for outcome in _history(part)]
     if all(isinstance(each, NotApplicable) and each.reason == "not_the_daily_mark" for each in outcomes):
         raise SourceError(f"none of {len(outcomes)} values is a mark of 16:00 in New York: the hours changed")
-    yield from _without_duplicates(outcomes)
+    yield from without_duplicates(outcomes, by("raw_gpu_name", "value_date"), "value")
 
 
 def _history(part: Part) -> Iterator[Outcome]:
@@ -73,9 +73,7 @@ def _judged(locator: str, name: str, each: Any) -> Outcome:
         if not _is_mark(moment):
             return NotApplicable(KIND, "not_the_daily_mark", locator)
         value = each.get("index_value")
-        if isinstance(value, str):
-            raise ContractError("wrong_type", "index_value", value)
-        dollars = amount("index_value", value)
+        dollars = plain_number("index_value", value)
         if dollars > IMPLAUSIBLE_VALUE:
             raise ContractError("implausible_magnitude", "index_value", value)
         row = {
@@ -100,28 +98,6 @@ def _is_mark(moment: datetime) -> bool:
     except OverflowError as error:
         raise ContractError("out_of_range", "timestamp", moment) from error
     return (local.hour, local.minute, local.second) == (MARK_HOUR, 0, 0)
-
-
-def _without_duplicates(outcomes: list[Outcome]) -> Iterator[Outcome]:
-    """Keep one of equal marks of a GPU and day; refuse all of them when they differ."""
-    values: dict[tuple[str, date], set[Decimal]] = {}
-    for outcome in outcomes:
-        if isinstance(outcome, Accepted):
-            key = (outcome.row["raw_gpu_name"], outcome.row["value_date"])
-            values.setdefault(key, set()).add(outcome.row["value"])
-    seen: set[tuple[str, date]] = set()
-    for outcome in outcomes:
-        if not isinstance(outcome, Accepted):
-            yield outcome
-            continue
-        key = (outcome.row["raw_gpu_name"], outcome.row["value_date"])
-        if len(values[key]) > 1:
-            yield Rejected(KIND, "conflicting_duplicates", outcome.locator, "value", outcome.row["value"])
-        elif key in seen:
-            yield NotApplicable(KIND, "identical_duplicate", outcome.locator)
-        else:
-            seen.add(key)
-            yield outcome
 
 
 def requests() -> list[Request]:

@@ -15,7 +15,8 @@ from decimal import Decimal
 from typing import Any
 
 from pipelines.contracts import ContractError
-from pipelines.decode import amount, strict_json
+from pipelines.decode import strict_json
+from pipelines.outcomes import at, by, offered, only_part, plain_number, without_duplicates
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -81,18 +82,15 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     """
     types = _types(snapshot)
     outcomes = [outcome for number, each in enumerate(types) for outcome in _outcomes(snapshot, number, each)]
-    yield from _without_duplicates(outcomes)
+    yield from without_duplicates(outcomes, by("offer_key", "price_type", "commitment_months"))
 
 
 def _types(snapshot: Snapshot) -> list[Any]:
-    if len(snapshot.parts) != 1:
-        raise SourceError(f"{len(snapshot.parts)} parts, where the list is one answer")
-    document = strict_json(snapshot.parts[0].body)
+    document = strict_json(only_part(snapshot.parts, "the list is one answer").body)
     if isinstance(document, dict):
         if document.get("errors"):
             raise SourceError(f"the answer carries errors: {str(document['errors'])[:200]}")
-        document = document.get("data")
-        document = document.get("gpuTypes") if isinstance(document, dict) else None
+        document = at(document, "data", "gpuTypes")
     if not isinstance(document, list):
         raise SourceError("no list called 'gpuTypes': not the GPU types")
     records = [each for each in document if isinstance(each, dict)]
@@ -143,7 +141,7 @@ def _judged(
     snapshot: Snapshot, locator: str, record: dict[str, Any], key: str, value: Any, meaning: Price
 ) -> Outcome:
     try:
-        return _quote(snapshot, locator, record, _price(key, value), meaning)
+        return _quote(snapshot, locator, record, offered(key, value, IMPLAUSIBLE_PRICE), meaning)
     except ContractError as error:
         return Rejected(KIND, error.reason, locator, error.field, error.value)
 
@@ -175,48 +173,9 @@ def _quote(
     return Accepted(KIND, row, locator)
 
 
-def _price(key: str, value: Any) -> Decimal | None:
-    """Return the amount; None for the 0 or null of what is not sold."""
-    if value is None:
-        return None
-    if isinstance(value, str):
-        raise ContractError("wrong_type", key, value)
-    price = amount(key, value)
-    if price < 0:
-        raise ContractError("not_positive", key, price)
-    if price > IMPLAUSIBLE_PRICE:
-        raise ContractError("implausible_magnitude", key, price)
-    return price or None
-
-
 def _memory(record: dict[str, Any]) -> Decimal | None:
     stated = record.get("memoryInGb")
-    if isinstance(stated, str):
-        raise ContractError("wrong_type", "memoryInGb", stated)
-    return None if stated is None else amount("memoryInGb", stated) or None
-
-
-def _key(outcome: Accepted) -> tuple[Any, ...]:
-    return tuple(outcome.row[column] for column in ("offer_key", "price_type", "commitment_months"))
-
-
-def _without_duplicates(outcomes: list[Outcome]) -> Iterator[Outcome]:
-    """Keep one of equal prices of one offer; refuse all of them when they differ."""
-    prices: dict[tuple[Any, ...], set[Decimal]] = {}
-    for outcome in outcomes:
-        if isinstance(outcome, Accepted):
-            prices.setdefault(_key(outcome), set()).add(outcome.row["price"])
-    seen: set[tuple[Any, ...]] = set()
-    for outcome in outcomes:
-        if not isinstance(outcome, Accepted):
-            yield outcome
-        elif len(prices[_key(outcome)]) > 1:
-            yield Rejected(KIND, "conflicting_duplicates", outcome.locator, "price", outcome.row["price"])
-        elif _key(outcome) in seen:
-            yield NotApplicable(KIND, "identical_duplicate", outcome.locator)
-        else:
-            seen.add(_key(outcome))
-            yield outcome
+    return None if stated is None else plain_number("memoryInGb", stated) or None
 
 
 def requests() -> list[Request]:

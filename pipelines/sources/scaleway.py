@@ -14,7 +14,8 @@ from decimal import Decimal
 from typing import Any
 
 from pipelines.contracts import ContractError
-from pipelines.decode import amount, strict_json
+from pipelines.decode import strict_json
+from pipelines.outcomes import at, offered, plain_number, present, scaling
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -52,12 +53,12 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     if not any(isinstance(spec, dict) and spec.get("gpu") for spec in types.values()):
         raise SourceError(f"none of {len(types)} instance types has a GPU: the list has changed")
     outcomes = [found for name in types for found in _outcomes(snapshot, name, types[name], stock.get(name))]
-    yield from _scaling(outcomes)
+    yield from scaling(outcomes, lambda found: str(found.row["raw_gpu_name"]))
 
 
 def _page(part: Part) -> dict[str, Any]:
     document = strict_json(part.body)
-    servers = document.get("servers") if isinstance(document, dict) else None
+    servers = at(document, "servers")
     if not isinstance(servers, dict):
         raise SourceError(f"{part.name}: no map called 'servers': not a list of instance types")
     if part.url is not None and not part.url.startswith(PRODUCTS):
@@ -110,18 +111,16 @@ def _quote(snapshot: Snapshot, name: str, spec: dict[str, Any], stock: Any) -> O
         return NotApplicable(KIND, "slice_of_a_gpu", name)
     if spec.get("end_of_service") is True:
         return NotApplicable(KIND, "end_of_service", name)
-    if isinstance(spec["gpu"], str):
-        raise ContractError("wrong_type", "gpu", spec["gpu"])
-    count = amount("gpu", spec["gpu"])
+    count = plain_number("gpu", spec["gpu"])
     if count <= 0:
         raise ContractError("not_positive", "gpu", count)
-    price = _price(PRICE_KEY, spec)
+    price = offered(PRICE_KEY, present(PRICE_KEY, spec), IMPLAUSIBLE_PRICE)
     if price is None:
         return NotApplicable(KIND, "not_offered", name)
     gpu = spec.get("gpu_info")
     if not isinstance(gpu, dict):
         raise ContractError("wrong_type", "gpu_info", gpu)
-    word = stock.get("availability") if isinstance(stock, dict) else None
+    word = at(stock, "availability")
     row = {
         "provider": "scaleway",
         "offer_key": name,
@@ -144,45 +143,7 @@ def _quote(snapshot: Snapshot, name: str, spec: dict[str, Any], stock: Any) -> O
 
 def _memory(stated: Any) -> Decimal | None:
     """Memory of one GPU, stated in bytes."""
-    if stated is None:
-        return None
-    if isinstance(stated, str):
-        raise ContractError("wrong_type", "gpu_info.gpu_memory", stated)
-    return amount("gpu_info.gpu_memory", stated) / GIBIBYTE
-
-
-def _price(key: str, record: dict[str, Any]) -> Decimal | None:
-    """Return a price; None for the 0 or null of what is not offered."""
-    if key not in record:
-        raise ContractError("missing_value", key, None)
-    value = record[key]
-    if value is None:
-        return None
-    if isinstance(value, str):  # sent as a number: a text is a sign that the schema moved
-        raise ContractError("wrong_type", key, value)
-    price = amount(key, value)
-    if price < 0:
-        raise ContractError("not_positive", key, value)
-    if price > IMPLAUSIBLE_PRICE:
-        raise ContractError("implausible_magnitude", key, value)
-    return price or None
-
-
-def _scaling(outcomes: list[Outcome]) -> Iterator[Outcome]:
-    """Refuse an instance that costs no more than one with fewer of the same GPU."""
-    prices: dict[Any, list[tuple[Any, Decimal]]] = {}
-    for outcome in outcomes:
-        if isinstance(outcome, Accepted):
-            row = outcome.row
-            prices.setdefault(str(row["raw_gpu_name"]), []).append((row["gpu_count"], row["price"]))
-    for outcome in outcomes:
-        if isinstance(outcome, Accepted):
-            row = outcome.row
-            siblings = prices[str(row["raw_gpu_name"])]
-            if any(fewer < row["gpu_count"] and theirs >= row["price"] for fewer, theirs in siblings):
-                yield Rejected(KIND, "price_does_not_scale", outcome.locator, "price", row["price"])
-                continue
-        yield outcome
+    return None if stated is None else plain_number("gpu_info.gpu_memory", stated) / GIBIBYTE
 
 
 def requests() -> list[Request]:

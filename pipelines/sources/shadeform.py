@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from decimal import Decimal
 from typing import Any
 
 from pipelines.contracts import ContractError
-from pipelines.decode import amount, strict_json
+from pipelines.decode import strict_json
+from pipelines.outcomes import at, by, offered, only_part, plain_number, present, scaling, without_duplicates
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -49,14 +49,17 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     outcomes = [outcome for number, each in enumerate(types) for outcome in _outcomes(snapshot, number, each)]
     if all(isinstance(outcome, NotApplicable) and outcome.reason == "no_gpu" for outcome in outcomes):
         raise SourceError(f"none of {len(types)} types has a GPU: the list is cut short or has changed")
-    yield from _scaling(list(_without_duplicates(outcomes)))
+    yield from scaling(without_duplicates(outcomes, by("offer_key", "region")), _product)
+
+
+def _product(found: Accepted) -> tuple[Any, ...]:
+    row = found.row
+    return row["offer_key"].split("/")[0], row["raw_gpu_name"], row["raw_memory_gb"], row["region"]
 
 
 def _types(snapshot: Snapshot) -> list[Any]:
-    if len(snapshot.parts) != 1:
-        raise SourceError(f"{len(snapshot.parts)} parts, where the list is one answer")
-    document = strict_json(snapshot.parts[0].body)
-    types = document.get("instance_types") if isinstance(document, dict) else None
+    document = strict_json(only_part(snapshot.parts, "the list is one answer").body)
+    types = at(document, "instance_types")
     if not isinstance(types, list) or not types:
         raise SourceError("no list called 'instance_types': not the instance types")
     return types
@@ -91,19 +94,19 @@ def _offer(snapshot: Snapshot, each: dict[str, Any]) -> dict[str, Any] | None:
     configuration = each.get("configuration")
     if not isinstance(configuration, dict):
         raise ContractError("wrong_type", "configuration", configuration)
-    count = _number("num_gpus", configuration.get("num_gpus"))
+    count = plain_number("num_gpus", configuration.get("num_gpus"))
     if count < 0:
         raise ContractError("not_positive", "num_gpus", count)
     if count == 0:
         return None
-    cents = _cents(each)
+    cents = offered(PRICE_KEY, present(PRICE_KEY, each), IMPLAUSIBLE_CENTS)
     memory = configuration.get("vram_per_gpu_in_gb")
     return {
         "provider": "shadeform",
         "offer_key": f"{_words(each, 'cloud')}/{_words(each, 'shade_instance_type')}",
         "raw_gpu_name": _gpu_name(configuration),
         "product_name": each.get("cloud_instance_type"),
-        "raw_memory_gb": None if memory is None else _number("vram_per_gpu_in_gb", memory),
+        "raw_memory_gb": None if memory is None else plain_number("vram_per_gpu_in_gb", memory),
         "gpu_count": count,
         "price": None if cents is None else cents / CENTS_PER_DOLLAR,
         "currency": "USD",
@@ -136,13 +139,6 @@ def _region(locator: str, offer: dict[str, Any], region: Any) -> Iterator[Outcom
         yield Accepted(KIND, offer | {"region": region["region"], "availability": availability}, locator)
 
 
-def _number(field: str, value: Any) -> Decimal:
-    """Read what the API sends as a number; a text in its place is a sign that the schema moved."""
-    if isinstance(value, str):
-        raise ContractError("wrong_type", field, value)
-    return amount(field, value)
-
-
 def _words(each: dict[str, Any], key: str) -> str:
     value = each.get(key)
     if not isinstance(value, str) or not value:
@@ -158,62 +154,6 @@ def _gpu_name(configuration: dict[str, Any]) -> str:
     if not isinstance(form, str):
         raise ContractError("wrong_type", "interconnect", form)
     return name if form.casefold() in name.casefold() else f"{name} {form}"
-
-
-def _cents(each: dict[str, Any]) -> Decimal | None:
-    """Return the price in cents; None for the 0 or null of what is not sold."""
-    if PRICE_KEY not in each:
-        raise ContractError("missing_value", PRICE_KEY, None)
-    if each[PRICE_KEY] is None:
-        return None
-    cents = _number(PRICE_KEY, each[PRICE_KEY])
-    if cents < 0:
-        raise ContractError("not_positive", PRICE_KEY, cents)
-    if cents > IMPLAUSIBLE_CENTS:
-        raise ContractError("implausible_magnitude", PRICE_KEY, cents)
-    return cents or None
-
-
-def _without_duplicates(outcomes: list[Outcome]) -> Iterator[Outcome]:
-    """Keep one of equal prices of an offer in a region; refuse all of them when they differ."""
-    prices: dict[tuple[str, str], set[Decimal]] = {}
-    for outcome in outcomes:
-        if isinstance(outcome, Accepted):
-            key = (outcome.row["offer_key"], outcome.row["region"])
-            prices.setdefault(key, set()).add(outcome.row["price"])
-    seen: set[tuple[str, str]] = set()
-    for outcome in outcomes:
-        if not isinstance(outcome, Accepted):
-            yield outcome
-            continue
-        key = (outcome.row["offer_key"], outcome.row["region"])
-        if len(prices[key]) > 1:
-            yield Rejected(KIND, "conflicting_duplicates", outcome.locator, "price", outcome.row["price"])
-        elif key in seen:
-            yield NotApplicable(KIND, "identical_duplicate", outcome.locator)
-        else:
-            seen.add(key)
-            yield outcome
-
-
-def _product(outcome: Accepted) -> tuple[Any, ...]:
-    row = outcome.row
-    return row["offer_key"].split("/")[0], row["raw_gpu_name"], row["raw_memory_gb"], row["region"]
-
-
-def _scaling(outcomes: list[Outcome]) -> Iterator[Outcome]:
-    """Refuse an instance that costs no more than a smaller one of the same cloud, GPU and region."""
-    prices: dict[tuple[Any, ...], list[tuple[Decimal, Decimal]]] = {}
-    for outcome in outcomes:
-        if isinstance(outcome, Accepted):
-            prices.setdefault(_product(outcome), []).append((outcome.row["gpu_count"], outcome.row["price"]))
-    for outcome in outcomes:
-        if isinstance(outcome, Accepted):
-            count, price = outcome.row["gpu_count"], outcome.row["price"]
-            if any(fewer < count and theirs >= price for fewer, theirs in prices[_product(outcome)]):
-                yield Rejected(KIND, "price_does_not_scale", outcome.locator, "price", price)
-                continue
-        yield outcome
 
 
 def requests() -> list[Request]:

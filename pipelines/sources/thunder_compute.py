@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from decimal import Decimal
 from typing import Any
 
 from pipelines.contracts import ContractError
-from pipelines.decode import amount, strict_json
+from pipelines.decode import strict_json
+from pipelines.outcomes import at, by, offered, only_part, scaling
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -52,14 +52,13 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     if not skus:
         raise SourceError(f"none of {len(prices)} keys is a SKU: the map has changed")
     gpus = {match["gpu"] for match in skus.values()}
-    yield from _scaling([_outcome(snapshot, prices, key, skus.get(key), gpus) for key in prices])
+    outcomes = [_outcome(snapshot, prices, key, skus.get(key), gpus) for key in prices]
+    yield from scaling(outcomes, by("raw_gpu_name", "listing_kind"))
 
 
 def _prices(snapshot: Snapshot) -> dict[str, Any]:
-    if len(snapshot.parts) != 1:
-        raise SourceError(f"{len(snapshot.parts)} parts, where the price map is one answer")
-    document = strict_json(snapshot.parts[0].body)
-    prices = document.get("pricing") if isinstance(document, dict) else None
+    document = strict_json(only_part(snapshot.parts, "the price map is one answer").body)
+    prices = at(document, "pricing")
     if not isinstance(prices, dict):
         raise SourceError("no map called 'pricing': not the price map")
     return prices
@@ -75,7 +74,7 @@ def _outcome(
             return NotApplicable(KIND, "alias_of_a_sku", key)
         return Rejected(KIND, "unknown_price_key", key, key, prices[key])
     try:
-        price = _price(key, prices)
+        price = offered(key, prices[key], IMPLAUSIBLE_PRICE)
     except ContractError as error:
         return Rejected(KIND, error.reason, key, error.field, error.value)
     if price is None:
@@ -96,41 +95,6 @@ def _outcome(
         "note": NOTE_OF_MODE[sku["mode"]],
     }
     return Accepted(KIND, row, key)
-
-
-def _price(key: str, record: dict[str, Any]) -> Decimal | None:
-    """Return a price; None for the 0 or null of what is not offered."""
-    value = record[key]
-    if value is None:
-        return None
-    if isinstance(value, str):  # sent as a number: a text is a sign that the schema moved
-        raise ContractError("wrong_type", key, value)
-    price = amount(key, value)
-    if price < 0:
-        raise ContractError("not_positive", key, value)
-    if price > IMPLAUSIBLE_PRICE:
-        raise ContractError("implausible_magnitude", key, value)
-    return price or None
-
-
-def _scaling(outcomes: list[Outcome]) -> Iterator[Outcome]:
-    """Refuse a SKU that costs no more than one with fewer of the same GPU in the same mode."""
-    prices: dict[Any, list[tuple[int, Decimal]]] = {}
-    for outcome in outcomes:
-        if isinstance(outcome, Accepted):
-            row = outcome.row
-            prices.setdefault(_family(row), []).append((row["gpu_count"], row["price"]))
-    for outcome in outcomes:
-        if isinstance(outcome, Accepted):
-            count, price = outcome.row["gpu_count"], outcome.row["price"]
-            if any(fewer < count and theirs >= price for fewer, theirs in prices[_family(outcome.row)]):
-                yield Rejected(KIND, "price_does_not_scale", outcome.locator, "price", price)
-                continue
-        yield outcome
-
-
-def _family(row: Any) -> tuple[Any, ...]:
-    return row["raw_gpu_name"], row["listing_kind"]
 
 
 def requests() -> list[Request]:

@@ -14,7 +14,17 @@ from decimal import Decimal
 from typing import Any
 
 from pipelines.contracts import ContractError
-from pipelines.decode import amount, strict_json
+from pipelines.decode import strict_json
+from pipelines.outcomes import (
+    at,
+    by,
+    offered,
+    plain_number,
+    present,
+    scaling,
+    whole_number,
+    without_duplicates,
+)
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -64,14 +74,15 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     outcomes = [
         outcome for number, offer in enumerate(offers) for outcome in _outcomes(snapshot, number, offer)
     ]
-    yield from _scaling(list(_without_duplicates(outcomes)))
+    outcomes = without_duplicates(outcomes, by("offer_key", "price_type"))
+    yield from scaling(outcomes, by("machine_key", "price_type"))
 
 
 def _offers(snapshot: Snapshot) -> list[Any]:
     found: list[Any] = []
     for part in snapshot.parts:
         document = strict_json(part.body)
-        offers = document.get("offers") if isinstance(document, dict) else None
+        offers = at(document, "offers")
         if not isinstance(offers, list) or not offers:
             raise SourceError(f"{part.name}: no offers: not the book, or the chip's name has changed")
         if len(offers) in KNOWN_CLAMPS:
@@ -101,7 +112,7 @@ def _outcomes(snapshot: Snapshot, number: int, offer: Any) -> Iterator[Outcome]:
 def _quote(snapshot: Snapshot, locator: str, offer: dict[str, Any], key: str, price_type: str) -> Outcome:
     if _flag(offer, "is_bid") and price_type == "on_demand":
         return NotApplicable(KIND, "ask_of_an_auction", locator)
-    price = _price(offer, key)
+    price = offered(key, present(key, offer), IMPLAUSIBLE_PRICE)
     if price is None:
         return NotApplicable(KIND, "not_offered", locator)
     if price_type == "on_demand":
@@ -113,7 +124,7 @@ def _quote(snapshot: Snapshot, locator: str, offer: dict[str, Any], key: str, pr
         "offer_key": _identity(offer, "id"),
         "raw_gpu_name": f"{name} {memory}GB" if memory and name in NAMES_WITHOUT_MEMORY else name,
         "raw_memory_gb": memory,
-        "gpu_count": _number("num_gpus", offer.get("num_gpus")),
+        "gpu_count": plain_number("num_gpus", offer.get("num_gpus")),
         "price": price,
         "currency": "USD",
         "price_unit": "instance_hour",
@@ -129,30 +140,9 @@ def _quote(snapshot: Snapshot, locator: str, offer: dict[str, Any], key: str, pr
     return Accepted(KIND, row, locator)
 
 
-def _number(field: str, value: Any) -> Decimal:
-    """Read what the server sends as a number; a text in its place is a sign that the schema moved."""
-    if isinstance(value, str):
-        raise ContractError("wrong_type", field, value)
-    return amount(field, value)
-
-
-def _price(offer: dict[str, Any], key: str) -> Decimal | None:
-    """Return the amount; None for the 0 or null of what is not sold."""
-    if key not in offer:
-        raise ContractError("missing_value", key, None)
-    if offer[key] is None:
-        return None
-    price = _number(key, offer[key])
-    if price < 0:
-        raise ContractError("not_positive", key, price)
-    if price > IMPLAUSIBLE_PRICE:
-        raise ContractError("implausible_magnitude", key, price)
-    return price or None
-
-
 def _check_total(offer: dict[str, Any], base: Decimal) -> None:
     """Raise ContractError when the total is less than the GPUs alone: one of the two means another thing."""
-    if offer.get(TOTAL_KEY) is not None and _number(TOTAL_KEY, offer[TOTAL_KEY]) < base:
+    if offer.get(TOTAL_KEY) is not None and plain_number(TOTAL_KEY, offer[TOTAL_KEY]) < base:
         raise ContractError("total_below_its_part", TOTAL_KEY, offer[TOTAL_KEY])
 
 
@@ -164,57 +154,13 @@ def _flag(offer: dict[str, Any], key: str) -> bool | None:
 
 
 def _identity(offer: dict[str, Any], key: str) -> str:
-    value = offer.get(key)
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ContractError("missing_value" if value is None else "wrong_type", key, value)
-    return str(value)
+    return str(whole_number(key, offer.get(key)))
 
 
 def _memory(offer: dict[str, Any]) -> int | None:
     """Return the memory of one GPU in whole GB; the driver's MB, which is stated, is a little off."""
     stated = offer.get("gpu_ram")
-    return None if stated is None else round(_number("gpu_ram", stated) / MB_PER_GB)
-
-
-def _key(outcome: Accepted) -> tuple[str, str]:
-    return outcome.row["offer_key"], outcome.row["price_type"]
-
-
-def _without_duplicates(outcomes: list[Outcome]) -> Iterator[Outcome]:
-    """Keep one of equal prices of one offer; refuse all of them when they differ."""
-    prices: dict[tuple[str, str], set[Decimal]] = {}
-    for outcome in outcomes:
-        if isinstance(outcome, Accepted):
-            prices.setdefault(_key(outcome), set()).add(outcome.row["price"])
-    seen: set[tuple[str, str]] = set()
-    for outcome in outcomes:
-        if not isinstance(outcome, Accepted):
-            yield outcome
-        elif len(prices[_key(outcome)]) > 1:
-            yield Rejected(KIND, "conflicting_duplicates", outcome.locator, "price", outcome.row["price"])
-        elif _key(outcome) in seen:
-            yield NotApplicable(KIND, "identical_duplicate", outcome.locator)
-        else:
-            seen.add(_key(outcome))
-            yield outcome
-
-
-def _scaling(outcomes: list[Outcome]) -> Iterator[Outcome]:
-    """Refuse a slice that costs no more than a smaller slice of the same machine."""
-    prices: dict[tuple[str, str], list[tuple[Decimal, Decimal]]] = {}
-    for outcome in outcomes:
-        if isinstance(outcome, Accepted):
-            row = outcome.row
-            machine = (row["machine_key"], row["price_type"])
-            prices.setdefault(machine, []).append((row["gpu_count"], row["price"]))
-    for outcome in outcomes:
-        if isinstance(outcome, Accepted):
-            row = outcome.row
-            slices = prices[row["machine_key"], row["price_type"]]
-            if any(fewer < row["gpu_count"] and theirs >= row["price"] for fewer, theirs in slices):
-                yield Rejected(KIND, "price_does_not_scale", outcome.locator, "price", row["price"])
-                continue
-        yield outcome
+    return None if stated is None else round(plain_number("gpu_ram", stated) / MB_PER_GB)
 
 
 def requests() -> list[Request]:

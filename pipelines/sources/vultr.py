@@ -15,7 +15,8 @@ from typing import Any
 from urllib.parse import quote
 
 from pipelines.contracts import ContractError
-from pipelines.decode import amount, strict_json
+from pipelines.decode import strict_json
+from pipelines.outcomes import at, offered, plain_number, present, some_text
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -66,12 +67,10 @@ def _page(part: Part) -> tuple[str, list[Any], int, str]:
     names = [name for name in URL_OF_LIST if isinstance(document, dict) and name in document]
     if len(names) != 1 or not isinstance(document[names[0]], list):
         raise SourceError(f"{part.name}: neither 'plans' nor 'plans_metal': not a list of plans")
-    meta = document.get("meta")
-    total = meta.get("total") if isinstance(meta, dict) else None
+    total = at(document, "meta", "total")
     if isinstance(total, bool) or not isinstance(total, int):
         raise SourceError(f"{part.name}: meta.total is {total!r}: the list does not say how long it is")
-    links = meta.get("links")
-    following = links.get("next") if isinstance(links, dict) else None
+    following = at(document, "meta", "links", "next")
     return names[0], document[names[0]], total, following if isinstance(following, str) else ""
 
 
@@ -121,7 +120,7 @@ def _outcomes(snapshot: Snapshot, name: str, locator: str, plan: Any) -> Iterato
 def _quote(snapshot: Snapshot, name: str, plan: dict[str, Any], key: str) -> Outcome:
     locator = f"{plan['id']} {key}"
     gpu, count = _metal_gpus(plan) if name == "plans_metal" else _virtual_gpus(plan)
-    price = _price(key, plan)
+    price = offered(key, present(key, plan), IMPLAUSIBLE_PRICE)
     if price is None:
         return NotApplicable(KIND, "not_offered", locator)
     locations = plan.get("locations")
@@ -155,31 +154,9 @@ def _virtual_gpus(plan: dict[str, Any]) -> tuple[str, Decimal | None]:
     """Return the GPU type, and the plan's share of a card: 4 GB of an A100 with 80 GB are 0.05 of it."""
     if plan.get("type") != GPU_TYPE:
         raise ContractError("unknown_plan_type", "type", plan.get("type"))
-    gpu = plan.get("gpu_type")
-    if not isinstance(gpu, str) or not gpu:
-        raise ContractError("missing_value" if gpu in (None, "") else "wrong_type", "gpu_type", gpu)
-    memory = plan.get("gpu_vram_gb")
-    if isinstance(memory, str):
-        raise ContractError("wrong_type", "gpu_vram_gb", memory)
-    total = amount("gpu_vram_gb", memory)
+    gpu = some_text("gpu_type", plan.get("gpu_type"))
+    total = plain_number("gpu_vram_gb", plan.get("gpu_vram_gb"))
     return gpu, total / CARD_MEMORY_GB[gpu] if gpu in CARD_MEMORY_GB else None
-
-
-def _price(key: str, record: dict[str, Any]) -> Decimal | None:
-    """Return a price; None for the 0 or null of what is not offered."""
-    if key not in record:
-        raise ContractError("missing_value", key, None)
-    value = record[key]
-    if value is None:
-        return None
-    if isinstance(value, str):  # sent as a number: a text is a sign that the schema moved
-        raise ContractError("wrong_type", key, value)
-    price = amount(key, value)
-    if price < 0:
-        raise ContractError("not_positive", key, value)
-    if price > IMPLAUSIBLE_PRICE:
-        raise ContractError("implausible_magnitude", key, value)
-    return price or None
 
 
 def requests() -> list[Request]:

@@ -121,7 +121,8 @@ resolved as (
 ),
 
 -- A whole machine for less than half of what its siblings cost lacks its GPU component. Spot is left
--- out: it truly differs between regions. The median is by hand because Spark has no quantile_cont.
+-- out: it truly differs between regions; so are the hosts of a marketplace, who set their own prices. The
+-- median is by hand because Spark has no quantile_cont.
 ranked as (
     select
         *,
@@ -136,6 +137,8 @@ ranked as (
     where chip_id is not null
         and price_usd_per_gpu_hour is not null
         and price_type in ('on_demand', 'reserved')
+        and machine_key is null
+        and host_key is null
 ),
 
 medians as (
@@ -166,8 +169,6 @@ machine_prices as (
         cast(price_usd_per_gpu_hour as double) * gpu_count as instance_usd,
     from ranked
     where price_unit <> 'gpu_hour'
-        and machine_key is null
-        and host_key is null
 ),
 
 -- A machine that lacks its GPU on demand lacks it in every price type of that offer and region.
@@ -191,7 +192,7 @@ gpuless_offers as (
 ),
 
 -- More GPUs of one product line never rent for the same or for less: then the amount was per GPU, or a part of
--- the machine is missing. Hosts of a marketplace set their own prices, and spot is left out as above.
+-- the machine is missing.
 bigger_than_sibling as (
     select
         bigger.source,

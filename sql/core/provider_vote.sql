@@ -71,6 +71,7 @@ machines as (
             observations.price_type,
             observations.commitment_months,
             observations.priced_on,
+            observations.host_key,
             coalesce(observations.machine_key, observations.quote_id)
         order by observations.gpu_count desc nulls last, observations.usd_per_gpu_hour, observations.quote_id
     ) = 1
