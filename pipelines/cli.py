@@ -11,6 +11,7 @@ import logging
 import os
 import shutil
 import sys
+import time
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -39,6 +40,9 @@ class Format(StrEnum):
     csv = "csv"
     json = "json"
 
+
+# What a fetch of everything may take; each source has its own limit within it.
+FETCH_SECONDS = 3600
 
 FormatOption = Annotated[Format, typer.Option("--format", help="How rows are printed.")]
 
@@ -87,8 +91,13 @@ def fetch(
         errors.print(f"skipped {reason}", markup=False)
     logging.getLogger("stamina").setLevel(logging.ERROR)  # the error that ends the tries says it all
     store, failed = SnapshotStore(Home.from_environment().snapshots), 0
+    until = time.monotonic() + FETCH_SECONDS
     with Fetcher(Limits()) as fetcher:
         for source in track([s for s in wanted if not s.off_because], "fetching", console=errors):
+            if time.monotonic() > until:
+                failed += 1
+                errors.print(f"error: {source.slug}: not asked, {FETCH_SECONDS} s are over", markup=False)
+                continue
             for result in ingest.fetch(source, store, fetcher):
                 if isinstance(result, FetchError):
                     failed += 1
@@ -141,20 +150,29 @@ def import_files(
 @app.command()
 def sql(
     query: Annotated[str, typer.Argument(help="A query; tables are mart.<name>.")],
-    output: FormatOption = Format.table,
+    output: # What a fetch of everything may take; each source has its own limit within it.
+FETCH_SECONDS = 3600
+
+FormatOption = Format.table,
 ) -> None:
     """Ask the published copy."""
     answers.print_query(Home.from_environment(), query, output)
 
 
 @app.command()
-def sources(output: FormatOption = Format.table) -> None:
+def sources(output: # What a fetch of everything may take; each source has its own limit within it.
+FETCH_SECONDS = 3600
+
+FormatOption = Format.table) -> None:
     """Every source: what it is, how it is asked, how it is doing."""
     answers.print_sources(Home.from_environment(), output)
 
 
 @app.command()
-def status(output: FormatOption = Format.table) -> None:
+def status(output: # What a fetch of everything may take; each source has its own limit within it.
+FETCH_SECONDS = 3600
+
+FormatOption = Format.table) -> None:
     """What became of every stored payload, and how old the published copy is."""
     answers.print_status(Home.from_environment(), output)
 

@@ -33,6 +33,7 @@ resolved as (
         chip_names.canonical_id as chip_id,
         model_names.canonical_id as model_id,
         snapshots.observed_at as snapshot_observed_at,
+        snapshots.status as payload_status,
         -- The identity that every disaggregated row obeys, (i P + o D) / (P + D) = t, solved for P where
         -- old rows state only P + D.
         case
@@ -223,6 +224,7 @@ select
     independent,
     claimed_cause,
     case
+        when payload_status = 'anomalous' then 'payload_anomalous'
         when throughput_basis is null and coalesce(output_tok_s, input_tok_s, total_tok_s) is not null
             then 'throughput_without_basis'
         when coalesce(output_tok_s, input_tok_s, total_tok_s, interactivity_tok_s_user) is null then 'no_figure'

@@ -32,6 +32,7 @@ resolved as (
         cast(round(published.value, 6) as decimal(18, 6)) as usd_per_gpu_hour,
         snapshots.observed_at,
         series.index_name is not null as is_known_series,
+        snapshots.status as payload_status,
     from published
     inner join snapshots
         on published.source = snapshots.source
@@ -57,6 +58,7 @@ select
     resolved.usd_per_gpu_hour,
     resolved.provider_count,
     case
+        when resolved.payload_status = 'anomalous' then 'payload_anomalous'
         when resolved.currency <> 'USD' then 'currency_without_rate'
         when not resolved.is_known_series then 'unknown_price_series'
         when resolved.usd_per_gpu_hour < bands.low_usd_per_gpu_hour

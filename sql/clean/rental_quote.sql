@@ -100,6 +100,7 @@ resolved as (
         chips.memory_gb_low,
         chips.memory_gb_high,
         quotes.raw_memory_gb,
+        snapshots.status as payload_status,
     from quotes
     inner join per_gpu_hour
         on quotes.source = per_gpu_hour.source
@@ -255,6 +256,7 @@ select
     resolved.fx_rate_on,
     resolved.price_usd_per_gpu_hour,
     case
+        when resolved.payload_status = 'anomalous' then 'payload_anomalous'
         when resolved.fx_usd_per_unit is null then 'fx_stale'
         when resolved.listing_kind = 'component' then 'component'
         when resolved.derivation = 'derived_from_token_price' then 'derived_from_token_price'

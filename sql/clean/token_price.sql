@@ -27,6 +27,7 @@ select
     prices.token_kind,
     cast(round(prices.price, 6) as decimal(18, 6)) as usd_per_million_tokens,
     case
+        when snapshots.status = 'anomalous' then 'payload_anomalous'
         when prices.currency <> 'USD' then 'currency_without_rate'
         when prices.price < 0 then 'negative_price'
     end as reject_reason,

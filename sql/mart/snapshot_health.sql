@@ -2,7 +2,7 @@
 -- grain: source, snapshot_id
 -- column: source | slug of the source
 -- column: snapshot_id | stored payload
--- column: status | loaded, refused (not the document it should be), damaged (not the bytes that were stored) or failed (the parser broke)
+-- column: status | loaded, refused (not the document it should be), damaged (not the bytes that were stored) failed (the parser broke) or anomalous (too much of it refused for any of it to be believed)
 -- column: reason | why it was not loaded
 -- column: candidates | candidate prices or points in it
 -- column: accepted | became rows
@@ -18,8 +18,8 @@ snapshots as (
     select * from raw.snapshot
 ),
 
-sources as (
-    select * from raw.source
+judged as (
+    select * from clean.snapshot
 ),
 
 rejected_rows as (
@@ -57,8 +57,12 @@ reasons as (
 select
     snapshots.source,
     snapshots.snapshot_id,
-    snapshots.status,
-    snapshots.reason,
+    judged.status,
+    case
+        when judged.status = 'anomalous'
+            then cast(round(100 * judged.anomaly_share) as varchar) || ' % of its prices are refused'
+        else snapshots.reason
+    end as reason,
     snapshots.candidates,
     snapshots.candidates - snapshots.not_applicable - coalesce(rejected_rows.rejected, 0) as accepted,
     coalesce(rejected_rows.rejected, 0) as rejected,
@@ -67,7 +71,9 @@ select
     snapshots.observed_at,
     snapshots.recorded_at,
 from snapshots
-inner join sources on snapshots.source = sources.source
+inner join judged
+    on snapshots.source = judged.source
+    and snapshots.snapshot_id = judged.snapshot_id
 left join rejected_rows
     on snapshots.source = rejected_rows.source
     and snapshots.snapshot_id = rejected_rows.snapshot_id

@@ -3,7 +3,7 @@
 -- column: source | slug
 -- column: kind | rental, benchmark, token_price or index
 -- column: title | who publishes what
--- column: status | ok, stale (older than its limit), failing (its newest payload was not loaded) or empty (nothing stored yet)
+-- column: status | ok, degraded (a larger share of its newest payload is refused than a person should leave unseen), stale (older than its limit), failing (its newest payload was not loaded) or empty (nothing stored yet)
 -- column: reason | why it is not ok
 -- column: is_fetched | has a live fetch; false: typed in seeds, or imported only
 -- column: seen_live | a person has watched the live fetch succeed
@@ -46,11 +46,18 @@ run as (
     select * from core.run
 ),
 
+parameters as (
+    select max(value) as warned_anomaly_share
+    from raw.method_parameter
+    where method = 'price' and version = 'v1' and parameter = 'warned_anomaly_share'
+),
+
 newest as (
     select
         source,
         status,
         reason,
+        rejected / nullif(accepted + rejected, 0) as refused_share,
     from health
     qualify row_number() over (
         partition by source
@@ -80,6 +87,7 @@ select
         when not sources.is_seed
             and date_diff('hour', looks.last_success_at, run.as_of) > sources.max_age_days * 24
             then 'stale'
+        when newest.refused_share > parameters.warned_anomaly_share then 'degraded'
         else 'ok'
     end as status,
     case
@@ -88,6 +96,8 @@ select
         when not sources.is_seed
             and date_diff('hour', looks.last_success_at, run.as_of) > sources.max_age_days * 24
             then concat('last good payload is older than ', sources.max_age_days, ' days')
+        when newest.refused_share > parameters.warned_anomaly_share
+            then cast(round(100 * newest.refused_share) as varchar) || ' % of the newest payload is refused'
     end as reason,
     sources.is_fetched,
     sources.seen_live,
@@ -101,6 +111,7 @@ select
     coalesce(unmapped.unmapped_names, 0) as unmapped_names,
 from sources
 cross join run
+cross join parameters
 left join newest on sources.source = newest.source
 left join counted on sources.source = counted.source
 left join looks on sources.source = looks.source
