@@ -150,29 +150,20 @@ def import_files(
 @app.command()
 def sql(
     query: Annotated[str, typer.Argument(help="A query; tables are mart.<name>.")],
-    output: # What a fetch of everything may take; each source has its own limit within it.
-FETCH_SECONDS = 3600
-
-FormatOption = Format.table,
+    output: FormatOption = Format.table,
 ) -> None:
     """Ask the published copy."""
     answers.print_query(Home.from_environment(), query, output)
 
 
 @app.command()
-def sources(output: # What a fetch of everything may take; each source has its own limit within it.
-FETCH_SECONDS = 3600
-
-FormatOption = Format.table) -> None:
+def sources(output: FormatOption = Format.table) -> None:
     """Every source: what it is, how it is asked, how it is doing."""
     answers.print_sources(Home.from_environment(), output)
 
 
 @app.command()
-def status(output: # What a fetch of everything may take; each source has its own limit within it.
-FETCH_SECONDS = 3600
-
-FormatOption = Format.table) -> None:
+def status(output: FormatOption = Format.table) -> None:
     """What became of every stored payload, and how old the published copy is."""
     answers.print_status(Home.from_environment(), output)
 
