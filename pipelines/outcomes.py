@@ -72,19 +72,26 @@ def some_text(field: str, value: Any) -> str:
     return value
 
 
-def offered(field: str, value: Any, most: int) -> Decimal | None:
-    """Read a price that is sent as a number, in any unit; None for the 0 or null of what is not offered.
+def bounded(field: str, value: Any, most: int) -> Decimal:
+    """Read an amount of money, a number or a text, in any unit, from 0 to `most`.
 
-    Raises ContractError below 0 and above `most`, which no such price reaches: the unit has changed.
+    Raises ContractError outside: no such price is below 0, and above `most` the unit has changed.
     """
+    found = amount(field, value)
+    if found < 0:
+        raise ContractError("not_positive", field, value)
+    if found > most:
+        raise ContractError("implausible_magnitude", field, value)
+    return found
+
+
+def offered(field: str, value: Any, most: int) -> Decimal | None:
+    """Read a price that is sent as a number, up to `most`; None for the 0 or null of what is not offered."""
     if value is None:
         return None
-    price = plain_number(field, value)
-    if price < 0:
-        raise ContractError("not_positive", field, value)
-    if price > most:
-        raise ContractError("implausible_magnitude", field, value)
-    return price or None
+    if isinstance(value, str):
+        raise ContractError("wrong_type", field, value)
+    return bounded(field, value, most) or None
 
 
 def availability(free: Any) -> str:

@@ -20,7 +20,7 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from pipelines import contracts, decode, seeds, source
+from pipelines import contracts, decode, outcomes, seeds, source
 from pipelines.contracts import ROW_KINDS, TYPES, RowKind, frame
 from pipelines.seeds import REFERENCE, SeedError
 from pipelines.snapshots import DamagedSnapshot, Sidecar, SnapshotStore
@@ -144,7 +144,7 @@ def load(
 def parser_version(parsed_by: Source) -> str:
     """A short hash of the code that turns this source's bytes into rows."""
     code = hashlib.sha256()
-    for module in (inspect.getmodule(parsed_by.parse), contracts, decode, seeds, source):
+    for module in (inspect.getmodule(parsed_by.parse), contracts, decode, outcomes, seeds, source):
         code.update(Path(module.__file__).read_bytes())
     return code.hexdigest()[:12]
 

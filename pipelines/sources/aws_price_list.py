@@ -13,13 +13,13 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime, timedelta
+from collections.abc import Iterator, Mapping
+from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 from pipelines.contracts import ContractError
 from pipelines.decode import amount, gunzipped, iso_instant
+from pipelines.outcomes import by, check_clock, only_part, without_duplicates
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -34,6 +34,7 @@ from pipelines.source import (
 
 URL = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonEC2/current/{}/index.csv"
 KIND = "rental_quote"
+ONE_FILE = "the list of a region is one file"
 REGIONS = (
     "us-east-1", "us-east-2", "us-west-2", "ca-central-1", "eu-west-1", "eu-west-2", "eu-central-1",
     "eu-north-1", "ap-northeast-1", "ap-south-1", "ap-southeast-2", "sa-east-1",
@@ -102,19 +103,12 @@ CONDITIONS: tuple[tuple[str, set[str], dict[str, str], str], ...] = (
 NEEDED = {TYPE, PRICE, "Currency", "Unit", "Region Code", STATED_GPUS, "StartingRange", "EndingRange"}
 LENGTH_OF_PREAMBLE = 10
 MOST_PER_HOUR = 10_000
-CLOCK_TOLERANCE = timedelta(days=1)
 
 
 def observed_at(parts: tuple[Part, ...]) -> datetime | None:
     """Return the moment at which the list was published, from its first lines."""
-    published, _, _ = _opened(_only(parts))
+    published, _, _ = _opened(only_part(parts, ONE_FILE))
     return published
-
-
-def _only(parts: tuple[Part, ...]) -> Part:
-    if len(parts) != 1:
-        raise SourceError(f"{len(parts)} parts, where the list of a region is one file")
-    return parts[0]
 
 
 def _opened(part: Part) -> tuple[datetime, list[str], Iterator[list[str]]]:
@@ -151,10 +145,9 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     they stand for. Prices are in the stated currency for an hour of the machine. Raises SourceError when the
     file is not the list, is cut, comes from the future, or holds no GPU machine.
     """
-    part = _only(snapshot.parts)
+    part = only_part(snapshot.parts, ONE_FILE)
     published, header, rows = _opened(part)
-    if published > snapshot.recorded_at + CLOCK_TOLERANCE:
-        raise SourceError(f"published at {published}, after it was stored at {snapshot.recorded_at}")
+    check_clock("published", published, snapshot)
     counted: Counter[tuple[str, str]] = Counter()
     candidates: list[Outcome] = []
     for line, fields in _whole(part, header, rows):
@@ -169,7 +162,7 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
             candidates.append(why or _quote(snapshot, line, row))
     if not any(reason != "no_gpu" for _, reason in counted) and not candidates:
         raise SourceError(f"{part.name}: none of {counted.total()} rows is of a GPU machine")
-    yield from without_duplicates(candidates, lambda row: (row["offer_key"], row["region"], row["currency"]))
+    yield from without_duplicates(candidates, by("offer_key", "region", "currency"))
     for (name, reason), count in sorted(counted.items()):
         yield NotApplicable(KIND, reason, f"{name or 'no instance type'}, {count} rows")
 
@@ -244,35 +237,6 @@ def _gpu_count(row: Mapping[str, str]) -> int | Decimal | None:
     if known is not None and listed is not None and known >= 1 and listed != known:
         raise ContractError("contradictory_gpu_counts", STATED_GPUS, f"{listed}, known as {known}")
     return known if known is not None else listed
-
-
-def without_duplicates(
-    outcomes: Iterable[Outcome], key_of: Callable[[Mapping[str, Any]], tuple[Any, ...]]
-) -> Iterator[Outcome]:
-    """Keep one of equal prices of a key; refuse all of them when they differ, whatever their order.
-
-    Of equal prices the one that has held longest stays.
-    """
-    outcomes = list(outcomes)
-    places: dict[tuple[Any, ...], list[int]] = {}
-    for place, outcome in enumerate(outcomes):
-        if isinstance(outcome, Accepted):
-            places.setdefault(key_of(outcome.row), []).append(place)
-    kept, refused = set(), set()
-    for found in places.values():
-        if len({outcomes[place].row["price"] for place in found}) > 1:
-            refused.update(found)
-        else:
-            kept.add(
-                min(found, key=lambda place: (str(outcomes[place].row.get("effective_from") or "~"), place))
-            )
-    for place, outcome in enumerate(outcomes):
-        if not isinstance(outcome, Accepted) or place in kept:
-            yield outcome
-        elif place in refused:
-            yield Rejected(KIND, "conflicting_duplicates", outcome.locator, "price", outcome.row["price"])
-        else:
-            yield NotApplicable(KIND, "identical_duplicate", outcome.locator)
 
 
 def requests() -> list[Request]:

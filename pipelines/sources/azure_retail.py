@@ -16,7 +16,8 @@ from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
 from pipelines.contracts import ContractError
-from pipelines.decode import amount, iso_instant, strict_json
+from pipelines.decode import iso_instant, strict_json
+from pipelines.outcomes import at, by, plain_number, some_text, without_duplicates
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -28,7 +29,6 @@ from pipelines.source import (
     Source,
     SourceError,
 )
-from pipelines.sources.aws_price_list import without_duplicates
 
 URL = "https://prices.azure.com/api/retail/prices?api-version=2023-01-01-preview&$filter="
 KIND = "rental_quote"
@@ -99,7 +99,9 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     if not any(isinstance(item, dict) and _may_have_gpus(item) for _, item in items):
         raise SourceError(f"none of {len(items)} items is a GPU machine: the list is cut short or changed")
     outcomes = [outcome for where, item in items for outcome in _outcomes(snapshot, where, item)]
-    yield from without_duplicates(_without_placeholders(outcomes), _key)
+    yield from without_duplicates(
+        _without_placeholders(outcomes), by("offer_key", "region", "price_type", "commitment_months")
+    )
 
 
 def _items(parts: tuple[Part, ...]) -> list[tuple[str, Any]]:
@@ -169,10 +171,7 @@ def _outcomes(snapshot: Snapshot, where: str, item: Any) -> Iterator[Outcome]:
 
 
 def _row(snapshot: Snapshot, item: Mapping[str, Any], words: str) -> dict[str, Any]:
-    size, region = item.get("armSkuName"), item.get("armRegionName")
-    for key, value in (("armSkuName", size), ("armRegionName", region)):
-        if not isinstance(value, str) or not value:
-            raise ContractError("missing_value" if value in (None, "") else "wrong_type", key, value)
+    size, region = (some_text(key, item.get(key)) for key in ("armSkuName", "armRegionName"))
     if item.get("currencyCode") != "USD":
         raise ContractError("unexpected_currency", "currencyCode", item.get("currencyCode"))
     if item.get("unitOfMeasure") != "1 Hour":
@@ -220,9 +219,7 @@ def _price_kind(item: Mapping[str, Any], words: str) -> dict[str, Any]:
 
 def _price(item: Mapping[str, Any], hours: int) -> Decimal:
     stated = item.get("retailPrice")
-    if isinstance(stated, str):
-        raise ContractError("wrong_type", "retailPrice", stated)
-    price = amount("retailPrice", stated)
+    price = plain_number("retailPrice", stated)
     if "unitPrice" in item and item["unitPrice"] != stated:
         raise ContractError("contradictory_prices", "unitPrice", item["unitPrice"])
     if price / hours > MOST_PER_HOUR:
@@ -258,10 +255,6 @@ def _without_placeholders(outcomes: list[Outcome]) -> Iterator[Outcome]:
             yield outcome
 
 
-def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return row["offer_key"], row["region"], row["price_type"], row.get("commitment_months")
-
-
 def requests() -> list[Request]:
     """The first page of every region; filter values are case-sensitive."""
     wanted = "serviceName eq 'Virtual Machines' and armRegionName eq '{}'"
@@ -270,8 +263,7 @@ def requests() -> list[Request]:
 
 def next_request(request: Request, part: Part) -> Request | None:
     """The page that `part` names as the next one."""
-    page = strict_json(part.body)
-    link = page.get("NextPageLink") if isinstance(page, dict) else None
+    link = at(strict_json(part.body), "NextPageLink")
     if not link:
         return None
     return Request(str(link).replace(" ", "%20"), slice=request.slice)

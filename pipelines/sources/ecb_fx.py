@@ -8,11 +8,12 @@ Does not belong here: cross rates and conversion (SQL does both), and rates of a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Any
 
 from pipelines.contracts import ContractError
-from pipelines.decode import amount, iso_date, iso_instant, strict_json
+from pipelines.decode import iso_date, iso_instant, strict_json
+from pipelines.outcomes import CLOCK_TOLERANCE, at, only_part, plain_number
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -52,7 +53,6 @@ KIND = "fx_rate"
 REQUIRED = {"FREQ": "D", "CURRENCY_DENOM": "EUR", "EXR_TYPE": "SP00", "EXR_SUFFIX": "A"}
 # One euro buys thousands of the weakest currencies and a third of the strongest.
 LEAST, MOST = 0.01, 1_000_000
-CLOCK_TOLERANCE = timedelta(days=1)
 
 
 def observed_at(parts: tuple[Part, ...]) -> datetime | None:
@@ -61,10 +61,8 @@ def observed_at(parts: tuple[Part, ...]) -> datetime | None:
 
 
 def _document(parts: tuple[Part, ...]) -> dict[str, Any]:
-    if len(parts) != 1:
-        raise SourceError(f"{len(parts)} parts, where the rates are one answer")
-    document = strict_json(parts[0].body)
-    header = document.get("header") if isinstance(document, dict) else None
+    document = strict_json(only_part(parts, "the rates are one answer").body)
+    header = at(document, "header")
     if (
         not isinstance(header, dict)
         or header.get("sender") != {"id": "ECB"}
@@ -127,7 +125,9 @@ def _currency(key: str, dimensions: list[tuple[str, list[str]]]) -> str:
     if len(positions) != len(dimensions) or not all(position.isdecimal() for position in positions):
         raise SourceError(f"series {key!r} does not name {len(dimensions)} dimensions")
     try:
-        found = {name: values[int(at)] for at, (name, values) in zip(positions, dimensions, strict=True)}
+        found = {
+            name: values[int(place)] for place, (name, values) in zip(positions, dimensions, strict=True)
+        }
     except IndexError as error:
         raise SourceError(f"series {key!r} points outside its dimensions") from error
     wrong = {name: found[name] for name, wanted in REQUIRED.items() if found[name] != wanted}
@@ -137,14 +137,14 @@ def _currency(key: str, dimensions: list[tuple[str, list[str]]]) -> str:
 
 
 def _rates(currency: str, series: Any, days: list[date]) -> Iterator[Outcome]:
-    observations = series.get("observations") if isinstance(series, dict) else None
+    observations = at(series, "observations")
     if not isinstance(observations, dict):
         yield Rejected(KIND, "wrong_type", currency, "observations", observations)
         return
-    for at, found in observations.items():
-        if not at.isdecimal() or int(at) >= len(days):
-            raise SourceError(f"{currency}: observation {at!r} points outside the {len(days)} days")
-        day = days[int(at)]
+    for place, found in observations.items():
+        if not place.isdecimal() or int(place) >= len(days):
+            raise SourceError(f"{currency}: observation {place!r} points outside the {len(days)} days")
+        day = days[int(place)]
         where = f"{currency} {day}"
         stated = found[0] if isinstance(found, list) and found else found
         if stated is None:
@@ -155,10 +155,8 @@ def _rates(currency: str, series: Any, days: list[date]) -> Iterator[Outcome]:
 
 
 def _rate(currency: str, day: date, where: str, stated: Any) -> Outcome:
-    if isinstance(stated, str):
-        return Rejected(KIND, "wrong_type", where, "rate", stated)
     try:
-        rate = amount("rate", stated)
+        rate = plain_number("rate", stated)
     except ContractError as error:
         return Rejected(KIND, error.reason, where, error.field, error.value)
     if not LEAST <= rate <= MOST:

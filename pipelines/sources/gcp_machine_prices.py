@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
 from pipelines.contracts import ContractError
 from pipelines.decode import amount, strict_yaml, text
+from pipelines.outcomes import check_clock, only_part
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -31,6 +32,7 @@ from pipelines.source import (
 
 URL = "https://raw.githubusercontent.com/Cyclenerd/google-cloud-pricing-cost-calculator/master/pricing.yml"
 KIND = "rental_quote"
+ONE_FILE = "the price list is one file"
 
 # The calculator's month has 730 hours: `month` is `hour` x 730 for every GPU machine, in files from
 # 2022 to 2026. (It is less for the likes of n1, which have sustained-use discounts and no GPU.)
@@ -85,7 +87,6 @@ TIMESTAMP = re.compile(r"(?m)\A(?:---\n)?about:\n(?:(?: .*)?\n)*? +timestamp: (\
 LENGTH_OF_ABOUT = 4096
 # The first archived file is of February 2022. The end only tells seconds from milliseconds.
 EARLIEST, LATEST = datetime(2022, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
-CLOCK_TOLERANCE = timedelta(days=1)
 
 
 def observed_at(parts: tuple[Part, ...]) -> datetime | None:
@@ -94,17 +95,11 @@ def observed_at(parts: tuple[Part, ...]) -> datetime | None:
     Reads only the head of the file. None for the files before September 2022, which had no `about`.
     Raises SourceError when the file has an `about` that states no plausible moment.
     """
-    head = text(_only(parts).body)[:LENGTH_OF_ABOUT]
+    head = text(only_part(parts, ONE_FILE).body)[:LENGTH_OF_ABOUT]
     if not re.match(r"\A(?:---\n)?about:\n", head):
         return None
     match = TIMESTAMP.match(head)
     return _moment(int(match.group(1)) if match else None)
-
-
-def _only(parts: tuple[Part, ...]) -> Part:
-    if len(parts) != 1:
-        raise SourceError(f"{len(parts)} parts, where the price list is one file")
-    return parts[0]
 
 
 def _moment(timestamp: Any) -> datetime:
@@ -129,7 +124,7 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
 
 
 def _document(snapshot: Snapshot) -> tuple[datetime, dict[Any, Any]]:
-    document = strict_yaml(_only(snapshot.parts).body)
+    document = strict_yaml(only_part(snapshot.parts, ONE_FILE).body)
     if not isinstance(document, dict):
         raise SourceError("not a mapping of sections: not the price file")
     missing = [section for section in SECTIONS if not isinstance(document.get(section), dict)]
@@ -140,8 +135,7 @@ def _document(snapshot: Snapshot) -> tuple[datetime, dict[Any, Any]]:
         raise SourceError("about is no mapping: not the price file")
     # Without an `about` the file proves no time; what its name or a person stated stands.
     generated = snapshot.observed_at if about is None else _moment(about.get("timestamp"))
-    if generated > snapshot.recorded_at + CLOCK_TOLERANCE:
-        raise SourceError(f"generated at {generated}, after it was stored at {snapshot.recorded_at}")
+    check_clock("generated", generated, snapshot)
     machines = document["compute"].get("instance")
     if not isinstance(machines, dict) or not machines:
         raise SourceError("compute.instance holds no machine types")

@@ -85,7 +85,7 @@ def _offers(snapshot: Snapshot) -> list[Any]:
 
 
 def _outcomes(snapshot: Snapshot, number: int, offer: Any) -> Iterator[Outcome]:
-    key = offer.get("offering_id") if isinstance(offer, dict) else None
+    key = at(offer, "offering_id")
     if not isinstance(key, str) or not key:
         yield Rejected(KIND, "wrong_type", f"offer {number}", "offering_id", offer)
         return

@@ -20,6 +20,7 @@ from typing import Any
 
 from pipelines.contracts import ContractError
 from pipelines.decode import MAX_DECODED_BYTES, amount, text
+from pipelines.outcomes import CLOCK_TOLERANCE, by, without_duplicates
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -32,7 +33,7 @@ from pipelines.source import (
     Source,
     SourceError,
 )
-from pipelines.sources.aws_price_list import GPU_FAMILY, GPUS_OF_TYPE, without_duplicates
+from pipelines.sources.aws_price_list import GPU_FAMILY, GPUS_OF_TYPE
 from pipelines.sources.azure_retail import GPU_SIZE, gpus_of_size
 
 URL = "https://dstack-gpu-pricing.s3.eu-west-1.amazonaws.com/v3/{}"
@@ -62,7 +63,6 @@ VERSION = re.compile(r"(\d{8})-\d+")
 MOST_PER_HOUR = 10_000
 # The catalogue is collected every hour; a version that is days old is no longer looked after.
 OLDEST = timedelta(days=3)
-CLOCK_TOLERANCE = timedelta(days=1)
 
 
 def observed_at(parts: tuple[Part, ...]) -> datetime | None:
@@ -100,7 +100,7 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     ]
     if all(isinstance(outcome, NotApplicable) for outcome in outcomes):
         raise SourceError(f"none of {len(outcomes)} rows is a GPU: the catalogue is cut or has changed")
-    yield from without_duplicates(outcomes, _key)
+    yield from without_duplicates(outcomes, by(*KEY))
 
 
 def _rows(part: Part) -> Iterator[tuple[str, int, dict[str, str]]]:
@@ -214,10 +214,6 @@ def _gpu_count(provider: str, row: Mapping[str, str]) -> Decimal | int | None:
     if known is not None and count != known:
         raise ContractError("contradictory_gpu_counts", "gpu_count", f"{count}, known as {known}")
     return count
-
-
-def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(row[column] for column in KEY)
 
 
 def requests() -> list[Request]:

@@ -14,8 +14,16 @@ from decimal import Decimal
 from typing import Any
 
 from pipelines.contracts import ContractError
-from pipelines.decode import amount, strict_json
-from pipelines.outcomes import availability, by, only_part, present, whole_number, without_duplicate_rows
+from pipelines.decode import strict_json
+from pipelines.outcomes import (
+    availability,
+    bounded,
+    by,
+    only_part,
+    present,
+    whole_number,
+    without_duplicate_rows,
+)
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -106,11 +114,7 @@ def _cents(option: dict[str, Any]) -> Decimal | None:
     value = present(PRICE_KEY, option)
     if value is None:
         return None
-    cents = amount(PRICE_KEY, value)
-    if cents < 0:
-        raise ContractError("not_positive", PRICE_KEY, value)
-    if cents > IMPLAUSIBLE_CENTS:
-        raise ContractError("implausible_magnitude", PRICE_KEY, value)
+    cents = bounded(PRICE_KEY, value, IMPLAUSIBLE_CENTS)
     if cents != cents.to_integral_value():
         raise ContractError("not_whole_cents", PRICE_KEY, value)
     return cents or None

@@ -15,7 +15,7 @@ from typing import Any
 
 from pipelines.contracts import ContractError
 from pipelines.decode import amount, strict_json
-from pipelines.outcomes import by, only_part, present, without_duplicates
+from pipelines.outcomes import at, by, only_part, present, without_duplicates
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -73,7 +73,7 @@ def _items(snapshot: Snapshot) -> list[Any]:
 
 
 def _outcomes(snapshot: Snapshot, number: int, item: Any) -> Iterator[Outcome]:
-    name = item.get("name") if isinstance(item, dict) else None
+    name = at(item, "name")
     if not isinstance(name, str) or not name.strip():
         yield Rejected(KIND, "wrong_type", f"item {number}", "name", item)
         return

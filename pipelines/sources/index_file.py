@@ -24,7 +24,7 @@ from typing import Any
 
 from pipelines.contracts import RENTAL_INDEX_VALUE, ContractError
 from pipelines.decode import amount, iso_date, iso_instant, strict_csv, strict_json, text
-from pipelines.outcomes import by, without_duplicates
+from pipelines.outcomes import at, by, without_duplicates
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -105,9 +105,7 @@ def _rows(body: bytes, context: Mapping[str, Any]) -> list[Any]:
     wanted = {*context["columns"].values(), *context.get("only", {})}
     if text(body).lstrip()[:1] not in ("{", "["):
         return list(strict_csv(body, wanted))
-    rows = strict_json(body)
-    for key in filter(None, str(context.get("rows") or "").split(".")):
-        rows = rows.get(key) if isinstance(rows, dict) else None
+    rows = at(strict_json(body), *filter(None, str(context.get("rows") or "").split(".")))
     if not isinstance(rows, list):
         raise SourceError(f"no list of rows at {context.get('rows') or 'the top'!r} of the JSON document")
     found = set().union(*(row.keys() for row in rows if isinstance(row, dict)))

@@ -17,6 +17,7 @@ from typing import Any
 
 from pipelines.contracts import ContractError
 from pipelines.decode import amount, text
+from pipelines.outcomes import by, only_part, without_duplicates
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -28,7 +29,6 @@ from pipelines.source import (
     Source,
     SourceError,
 )
-from pipelines.sources.aws_price_list import without_duplicates
 
 URL = "https://docs.nebius.com/compute/resources/pricing.md"
 KIND = "rental_quote"
@@ -78,18 +78,14 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     Prices are US dollars for a GPU and hour. Raises SourceError when the page is cut, has other columns
     where GPUs are priced, or prices no GPU in dollars.
     """
-    if len(snapshot.parts) != 1:
-        raise SourceError(f"{len(snapshot.parts)} parts, where the prices are one page")
-    lines = list(_lines(text(snapshot.parts[0].body)))
+    lines = list(_lines(text(only_part(snapshot.parts, "the prices are one page").body)))
     parts_billed = {line.table for line in lines if line.platforms and PART_UNIT.fullmatch(line.cells[2])}
     outcomes = [
         outcome for line in lines for outcome in _outcomes(snapshot, line, line.table in parts_billed)
     ]
     if not any(isinstance(outcome, Accepted) for outcome in outcomes):
         raise SourceError(f"none of {len(outcomes)} rows is the price of a GPU: the page has changed")
-    yield from without_duplicates(
-        outcomes, lambda row: (row["offer_key"], row["price_type"], row["region"], row["listing_kind"])
-    )
+    yield from without_duplicates(outcomes, by("offer_key", "price_type", "region", "listing_kind"))
 
 
 def _lines(page: str) -> Iterator[Line]:

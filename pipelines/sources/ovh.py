@@ -9,12 +9,13 @@ Does not belong here: converting one book into the other; they are two price lis
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
 from pipelines.contracts import ContractError
 from pipelines.decode import strict_json
+from pipelines.outcomes import agreeing_rows, at, by, one_of_each, only_part, present, scaling, whole_number
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -34,6 +35,7 @@ URL_OF_BOOK = {
 }
 CURRENCY_OF_BOOK = {"FR": "EUR", "US": "USD"}
 KIND = "rental_quote"
+PRODUCT = by("offer_key")
 
 GPU_BRICK = "gpu"
 BY_THE_MINUTE = "ai-"
@@ -64,20 +66,23 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     tax. Raises SourceError when the payload is not the book that was asked for, or holds no GPU.
     """
     book, addons = _book(snapshot)
-    if not any(_at(addon, "blobs", "commercial", "brick") == GPU_BRICK for addon in addons):
+    if not any(at(addon, "blobs", "commercial", "brick") == GPU_BRICK for addon in addons):
         raise SourceError(f"none of {len(addons)} addons is a GPU instance: the catalogue has changed")
     outcomes = [
         found for number, one in enumerate(addons) for found in _outcomes(snapshot, book, number, one)
     ]
-    yield from _judged(outcomes)
+    agreeing = agreeing_rows(outcomes, PRODUCT)
+    yield from one_of_each(scaling(agreeing, _family), PRODUCT)
+
+
+def _family(found: Accepted) -> tuple[Any, ...]:
+    return str(found.row["raw_gpu_name"]), found.row["price_type"]
 
 
 def _book(snapshot: Snapshot) -> tuple[str, list[Any]]:
     """Return the subsidiary whose book it is, and the book's addons."""
-    if len(snapshot.parts) != 1:
-        raise SourceError(f"{len(snapshot.parts)} parts, where a catalogue is one answer")
-    document = strict_json(snapshot.parts[0].body)
-    book, currency = _at(document, "locale", "subsidiary"), _at(document, "locale", "currencyCode")
+    document = strict_json(only_part(snapshot.parts, "a catalogue is one answer").body)
+    book, currency = at(document, "locale", "subsidiary"), at(document, "locale", "currencyCode")
     if not isinstance(book, str) or book not in CURRENCY_OF_BOOK or currency != CURRENCY_OF_BOOK[book]:
         raise SourceError(f"a book of {book!r} in {currency!r}: no book that is known")
     if book != snapshot.slice and snapshot.slice in CURRENCY_OF_BOOK:
@@ -88,18 +93,11 @@ def _book(snapshot: Snapshot) -> tuple[str, list[Any]]:
     return book, addons
 
 
-def _at(document: Any, *keys: str) -> Any:
-    """Walk down mappings; None where the path ends early."""
-    for key in keys:
-        document = document.get(key) if isinstance(document, dict) else None
-    return document
-
-
 def _outcomes(snapshot: Snapshot, book: str, number: int, addon: Any) -> Iterator[Outcome]:
-    plan, brick = _at(addon, "planCode"), _at(addon, "blobs", "commercial", "brick")
+    plan, brick = at(addon, "planCode"), at(addon, "blobs", "commercial", "brick")
     if not isinstance(plan, str) or not plan:
         yield Rejected(KIND, "wrong_type", f"addon {number}", "planCode", plan)
-    elif brick != GPU_BRICK and _at(addon, "blobs", "technical", "gpu") is None:
+    elif brick != GPU_BRICK and at(addon, "blobs", "technical", "gpu") is None:
         yield NotApplicable(KIND, "no_gpu", plan)
     elif plan.startswith(BY_THE_MINUTE):
         yield NotApplicable(KIND, "priced_by_the_minute", plan)
@@ -107,14 +105,14 @@ def _outcomes(snapshot: Snapshot, book: str, number: int, addon: Any) -> Iterato
         yield Rejected(KIND, "unknown_brick", plan, "brick", brick)
     elif LEGACY_TWIN.match(plan):
         yield NotApplicable(KIND, "legacy_twin", plan)
-    elif plan.startswith("win-") or _at(addon, "blobs", "technical", "os", "family") == "windows":
+    elif plan.startswith("win-") or at(addon, "blobs", "technical", "os", "family") == "windows":
         yield NotApplicable(KIND, "windows_licence", plan)
     else:
         yield from _linux_plan(snapshot, book, plan, addon)
 
 
 def _linux_plan(snapshot: Snapshot, book: str, plan: str, addon: dict[str, Any]) -> Iterator[Outcome]:
-    family = _at(addon, "blobs", "technical", "os", "family")
+    family = at(addon, "blobs", "technical", "os", "family")
     ending = next((ending for ending in TERM_OF_ENDING if plan.endswith(ending)), None)
     phases = addon.get("pricings")
     if family != "linux":
@@ -139,19 +137,17 @@ def _quote(
     price = _price(phase)
     if price is None:
         return NotApplicable(KIND, "not_offered", plan)
-    gpu, tags = _at(addon, "blobs", "technical", "gpu"), _at(addon, "blobs", "tags")
-    count = _at(gpu, "number")
-    if isinstance(count, bool) or not isinstance(count, int):
-        raise ContractError("missing_value" if count is None else "wrong_type", "gpu.number", count)
+    gpu, tags = at(addon, "blobs", "technical", "gpu"), at(addon, "blobs", "tags")
+    count = whole_number("gpu.number", at(gpu, "number"))
     if count <= 0:
         raise ContractError("not_positive", "gpu.number", count)
     is_coming = isinstance(tags, list) and "coming_soon" in tags
     row = {
         "provider": "ovh",
         "offer_key": plan,
-        "raw_gpu_name": _at(gpu, "model"),
+        "raw_gpu_name": at(gpu, "model"),
         "product_name": plan,
-        "raw_memory_gb": _at(gpu, "memory", "size"),
+        "raw_memory_gb": at(gpu, "memory", "size"),
         "gpu_count": count,
         "price": price,
         "currency": CURRENCY_OF_BOOK[book],
@@ -167,9 +163,7 @@ def _quote(
 
 def _price(phase: dict[str, Any]) -> Decimal | None:
     """Return the price, which must be the one shown to people; None for the 0 or null of no offer."""
-    if "price" not in phase:
-        raise ContractError("missing_value", "price", None)
-    units = phase["price"]
+    units = present("price", phase)
     if units is None or (units == 0 and isinstance(units, int) and not isinstance(units, bool)):
         return None
     if isinstance(units, bool) or not isinstance(units, int):
@@ -186,37 +180,6 @@ def _price(phase: dict[str, Any]) -> Decimal | None:
     if abs(price - Decimal(shown.group(1).replace(",", "."))) > HALF_A_CENT:
         raise ContractError("contradictory_prices", "formattedPrice", stated)
     return price
-
-
-def _judged(outcomes: list[Outcome]) -> Iterator[Outcome]:
-    """Refuse what contradicts itself: two prices of one product, and more GPUs for no more money."""
-    rows = [outcome.row for outcome in outcomes if isinstance(outcome, Accepted)]
-    conflicting = {_key(one) for one in rows for other in rows if _key(one) == _key(other) and one != other}
-    sound = [row for row in rows if _key(row) not in conflicting]
-    seen = set()
-    for outcome in outcomes:
-        if not isinstance(outcome, Accepted):
-            yield outcome
-            continue
-        row, locator = outcome.row, outcome.locator
-        siblings = [one for one in sound if _family(one) == _family(row)]
-        if _key(row) in conflicting:
-            yield Rejected(KIND, "conflicting_duplicates", locator, "price", row["price"])
-        elif any(one["gpu_count"] < row["gpu_count"] and one["price"] >= row["price"] for one in siblings):
-            yield Rejected(KIND, "price_does_not_scale", locator, "price", row["price"])
-        elif _key(row) in seen:
-            yield NotApplicable(KIND, "identical_duplicate", locator)
-        else:
-            seen.add(_key(row))
-            yield outcome
-
-
-def _key(row: Mapping[str, Any]) -> str:
-    return row["offer_key"]
-
-
-def _family(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return str(row["raw_gpu_name"]), row["price_type"]
 
 
 def requests() -> list[Request]:

@@ -17,6 +17,7 @@ from decimal import Decimal
 
 from pipelines.contracts import ContractError
 from pipelines.decode import amount, text
+from pipelines.outcomes import by, only_part, without_duplicates
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -29,7 +30,7 @@ from pipelines.source import (
     Source,
     SourceError,
 )
-from pipelines.sources.aws_price_list import GPU_FAMILY, GPUS_OF_TYPE, without_duplicates
+from pipelines.sources.aws_price_list import GPU_FAMILY, GPUS_OF_TYPE
 from pipelines.sources.azure_retail import GPU_SIZE, gpus_of_size
 
 URL = "https://raw.githubusercontent.com/skypilot-org/skypilot-catalog/master/catalogs/v8/{}/vms.csv"
@@ -85,9 +86,7 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     Prices are US dollars for an hour of the machine. Raises SourceError when the file is not a file of the
     catalogue, is cut, names no cloud of the catalogue, or holds no GPU.
     """
-    (part, *more) = snapshot.parts or (None,)
-    if part is None or more:
-        raise SourceError(f"{len(snapshot.parts)} parts, where a cloud is one file")
+    part = only_part(snapshot.parts, "a cloud is one file")
     cloud = _cloud(snapshot, part)
     rows, is_whole = _rows(part)
     outcomes = [
@@ -97,11 +96,8 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     ]
     if all(isinstance(outcome, NotApplicable) for outcome in outcomes):
         raise SourceError(f"{part.name}: none of {len(rows)} rows is a GPU: the file is cut or changed")
-    yield from without_duplicates(_without_flat_prices(outcomes), _key)
-
-
-def _key(row: Mapping[str, object]) -> tuple[object, ...]:
-    return row["offer_key"], row["raw_gpu_name"], row["gpu_count"], row["region"], row["price_type"]
+    key = by("offer_key", "raw_gpu_name", "gpu_count", "region", "price_type")
+    yield from without_duplicates(_without_flat_prices(outcomes), key)
 
 
 def _cloud(snapshot: Snapshot, part: Part) -> str:

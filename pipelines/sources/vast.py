@@ -74,8 +74,8 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     outcomes = [
         outcome for number, offer in enumerate(offers) for outcome in _outcomes(snapshot, number, offer)
     ]
-    outcomes = without_duplicates(outcomes, by("offer_key", "price_type"))
-    yield from scaling(outcomes, by("machine_key", "price_type"))
+    slices = without_duplicates(outcomes, by("offer_key", "price_type"))
+    yield from scaling(slices, by("machine_key", "price_type"))
 
 
 def _offers(snapshot: Snapshot) -> list[Any]:

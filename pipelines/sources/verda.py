@@ -9,12 +9,13 @@ stand between the others; prices may be switched to euros. Does not belong here:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
 from pipelines.contracts import ContractError
 from pipelines.decode import amount, gunzipped, strict_json
+from pipelines.outcomes import agreeing_rows, at, bounded, by, one_of_each, present, scaling
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -30,6 +31,7 @@ from pipelines.source import (
 
 URL = "https://api.datacrunch.io/v1/instance-types"
 KIND = "rental_quote"
+PRODUCT = by("offer_key", "price_type", "currency")
 
 CURRENCY_OF = {"usd": "USD", "eur": "EUR", "USD": "USD", "EUR": "EUR"}
 PRICE_TYPE_OF_KEY = {"price_per_hour": "on_demand", "spot_price": "spot"}
@@ -76,7 +78,13 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     outcomes += [found for number, one in enumerate(offers) for found in _offer(snapshot, number, one)]
     if all(isinstance(found, NotApplicable) and found.reason != "not_offered" for found in outcomes):
         raise SourceError(f"none of {len(outcomes)} entries has a GPU: the list has changed")
-    yield from _judged(outcomes)
+    agreeing = agreeing_rows(outcomes, PRODUCT)
+    yield from one_of_each(scaling(agreeing, _family), PRODUCT)
+
+
+def _family(found: Accepted) -> tuple[Any, ...]:
+    row = found.row
+    return str(row["raw_gpu_name"]), row["price_type"], row["currency"]
 
 
 def _documents(part: Part) -> list[Any]:
@@ -109,7 +117,7 @@ def _free_somewhere(free: list[Any]) -> set[str]:
     """Return the instance types that are free somewhere."""
     found: set[str] = set()
     for place in free:
-        names = place.get("availabilities") if isinstance(place, dict) else None
+        names = at(place, "availabilities")
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise SourceError(f"no list of what is free: {str(place)[:80]}")
         found.update(names)
@@ -117,8 +125,7 @@ def _free_somewhere(free: list[Any]) -> set[str]:
 
 
 def _type(snapshot: Snapshot, number: int, record: Any, free: set[str] | None) -> Iterator[Outcome]:
-    key = record.get("instance_type") if isinstance(record, dict) else None
-    gpu = record.get("gpu") if isinstance(record, dict) else None
+    key, gpu = at(record, "instance_type"), at(record, "gpu")
     if not isinstance(key, str) or not key or not isinstance(gpu, dict):
         yield Rejected(KIND, "wrong_type", f"type {number}", "instance_type", record)
         return
@@ -153,8 +160,7 @@ def _row_of_type(key: str, record: dict[str, Any], gpu: dict[str, Any]) -> dict[
     counted = COUNTED.fullmatch(described) if isinstance(described, str) else None
     if counted and int(counted["count"]) != count:
         raise ContractError("contradictory_gpu_counts", "gpu.description", described)
-    memory = record.get("gpu_memory")
-    total = memory.get("size_in_gigabytes") if isinstance(memory, dict) else None
+    total = at(record, "gpu_memory", "size_in_gigabytes")
     if isinstance(total, str):
         raise ContractError("wrong_type", "gpu_memory.size_in_gigabytes", total)
     return {
@@ -235,56 +241,18 @@ def _price(key: str, record: dict[str, Any], sent_as: type | tuple[type, ...]) -
 
     The API sends text and the page numbers: the other of the two is a sign that the schema moved.
     """
-    if key not in record:
-        raise ContractError("missing_value", key, None)
-    value = record[key]
+    value = present(key, record)
     if value is None:
         return None
     if not isinstance(value, sent_as):
         raise ContractError("wrong_type", key, value)
-    price = amount(key, value)
-    if price < 0:
-        raise ContractError("not_positive", key, value)
-    if price > IMPLAUSIBLE_PRICE:
-        raise ContractError("implausible_magnitude", key, value)
-    return price or None
+    return bounded(key, value, IMPLAUSIBLE_PRICE) or None
 
 
 def _currency(key: str, stated: Any) -> str:
     if not isinstance(stated, str) or stated not in CURRENCY_OF:
         raise ContractError("unexpected_currency", key, stated)
     return CURRENCY_OF[stated]
-
-
-def _judged(outcomes: list[Outcome]) -> Iterator[Outcome]:
-    """Refuse what contradicts itself: two prices of one product, and more GPUs for no more money."""
-    rows = [outcome.row for outcome in outcomes if isinstance(outcome, Accepted)]
-    conflicting = {_key(one) for one in rows for other in rows if _key(one) == _key(other) and one != other}
-    sound = [row for row in rows if _key(row) not in conflicting]
-    seen = set()
-    for outcome in outcomes:
-        if not isinstance(outcome, Accepted):
-            yield outcome
-            continue
-        row, locator = outcome.row, outcome.locator
-        siblings = [one for one in sound if _family(one) == _family(row)]
-        if _key(row) in conflicting:
-            yield Rejected(KIND, "conflicting_duplicates", locator, "price", row["price"])
-        elif any(one["gpu_count"] < row["gpu_count"] and one["price"] >= row["price"] for one in siblings):
-            yield Rejected(KIND, "price_does_not_scale", locator, "price", row["price"])
-        elif _key(row) in seen:
-            yield NotApplicable(KIND, "identical_duplicate", locator)
-        else:
-            seen.add(_key(row))
-            yield outcome
-
-
-def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return row["offer_key"], row["price_type"], row["currency"]
-
-
-def _family(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return str(row["raw_gpu_name"]), row["price_type"], row["currency"]
 
 
 def requests() -> list[Request]:

@@ -2,7 +2,8 @@
 
 Traps: a virtual machine states the video memory of the plan, and most plans have a fraction of one card (4
 of 80 GB); bare metal names its GPUs in the plan's id alone; `monthly_cost` caps the hourly price and is no
-commitment; one plan is free. The lists come in pages and state their own total.
+commitment; one plan is free. The lists come in pages and state their own total; of one that does not, a
+person states `complete: true` in the context.
 Does not belong here: which GPU a bare-metal id is (that is a chip alias): one id with l40 is sold as L40S.
 """
 
@@ -61,24 +62,40 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
         yield from _outcomes(snapshot, name, f"{name} {number}", plan)
 
 
-def _page(part: Part) -> tuple[str, list[Any], int, str]:
-    """Return the list's name, the plans of one page, the total that it states and what follows it."""
+def _page(part: Part) -> tuple[str, list[Any], int | None, str]:
+    """Return the list's name, the plans of one page, the total that it may state and what follows it."""
     document = strict_json(part.body)
     names = [name for name in URL_OF_LIST if isinstance(document, dict) and name in document]
     if len(names) != 1 or not isinstance(document[names[0]], list):
         raise SourceError(f"{part.name}: neither 'plans' nor 'plans_metal': not a list of plans")
     total = at(document, "meta", "total")
-    if isinstance(total, bool) or not isinstance(total, int):
+    if total is not None and (isinstance(total, bool) or not isinstance(total, int)):
         raise SourceError(f"{part.name}: meta.total is {total!r}: the list does not say how long it is")
     following = at(document, "meta", "links", "next")
     return names[0], document[names[0]], total, following if isinstance(following, str) else ""
 
 
+def _check_length_is_known(snapshot: Snapshot, pages: list[tuple[str, list[Any], int | None, str]]) -> None:
+    """Raise SourceError for pages without a total, unless a person states that they are the whole list."""
+    if all(total is not None for _, _, total, _ in pages):
+        return
+    if snapshot.context.get("complete") is not True:
+        raise SourceError(
+            "meta.total is absent: the list does not say how long it is; state complete: true in a context "
+            "file if you know that it is the whole list"
+        )
+    for name in URL_OF_LIST:
+        cursors = [cursor for of, _, _, cursor in pages if of == name]
+        if cursors and cursors[-1]:
+            raise SourceError(f"{name} is stated to be complete, while its last page goes on")
+
+
 def _plans(snapshot: Snapshot) -> list[tuple[str, int, Any]]:
     pages = [_page(part) for part in snapshot.parts]
+    _check_length_is_known(snapshot, pages)
     found: list[tuple[str, int, Any]] = []
     for name in URL_OF_LIST:
-        totals = {total for of, _, total, _ in pages if of == name}
+        totals = {total for of, _, total, _ in pages if of == name and total is not None}
         plans = [plan for of, page, _, _ in pages if of == name for plan in page]
         if totals - {len(plans)}:
             raise SourceError(f"{len(plans)} {name}, while the list says {sorted(totals)}: pages are missing")

@@ -1,12 +1,11 @@
--- What one unit of a currency is worth in US dollars, from one reference rate until the next; one row per
--- currency and day of a rate. Rates are taken at the day of a price, walking back at most seven days.
+-- What one unit of a currency was worth in US dollars on the day of a reference rate; one row per currency and day.
+-- The first statement of a day stands: a reference rate is not restated, and a price that was recorded on it stays.
 -- grain: currency, rate_on
 -- column: currency | ISO 4217 code
 -- column: usd_per_unit | US dollars for one unit of it
--- column: rate_on | day of the rate; it holds from here
--- column: holds_to | first day on which it no longer holds: the next rate, or eight days on
+-- column: rate_on | day of the rate
+-- column: recorded_at | moment that it was stored
 -- check: usd_per_unit > 0
--- check: holds_to > rate_on
 with
 
 rates as (
@@ -17,20 +16,20 @@ snapshots as (
     select * from clean.snapshot
 ),
 
--- The same day stated twice: the later statement stands.
 standing as (
     select
         rates.base_currency,
         rates.currency,
         rates.rate_date,
         rates.rate,
+        snapshots.recorded_at,
     from rates
     inner join snapshots
         on rates.source = snapshots.source
         and rates.snapshot_id = snapshots.snapshot_id
     qualify row_number() over (
         partition by rates.base_currency, rates.currency, rates.rate_date
-        order by snapshots.observed_at desc, rates.source, rates.snapshot_id, rates.row_number
+        order by snapshots.recorded_at, rates.source, rates.snapshot_id, rates.row_number
     ) = 1
 ),
 
@@ -39,6 +38,7 @@ dollars as (
         base_currency,
         rate_date,
         rate as usd_per_base,
+        recorded_at,
     from standing
     where currency = 'USD'
 ),
@@ -48,6 +48,7 @@ in_dollars as (
         standing.currency,
         dollars.usd_per_base / standing.rate as usd_per_unit,
         standing.rate_date as rate_on,
+        greatest(standing.recorded_at, dollars.recorded_at) as recorded_at,
     from standing
     inner join dollars
         on standing.base_currency = dollars.base_currency
@@ -60,6 +61,7 @@ in_dollars as (
         base_currency as currency,
         usd_per_base as usd_per_unit,
         rate_date as rate_on,
+        recorded_at,
     from dollars
 )
 
@@ -67,9 +69,6 @@ select
     currency,
     usd_per_unit,
     rate_on,
-    least(
-        coalesce(lead(rate_on) over (partition by currency order by rate_on), rate_on + 8),
-        rate_on + 8
-    ) as holds_to,
+    recorded_at,
 from in_dollars
-qualify row_number() over (partition by currency, rate_on order by usd_per_unit) = 1
+qualify row_number() over (partition by currency, rate_on order by recorded_at, usd_per_unit) = 1

@@ -3,6 +3,7 @@
 -- column: price_usd_per_gpu_hour | DECIMAL(18,6), rounded once from the stated amount; null: see reject_reason
 -- column: fx_usd_per_unit | US dollars for one unit of `currency` on the day of the look; 1 for US dollars; null: no rate within seven days
 -- column: fx_rate_on | day of that rate
+-- column: fx_recorded_at | moment that it was stored; the price was not known to us before
 -- column: full_node | the quote rents a whole node of the chip, or is a price per GPU whatever the machine
 -- column: observed_at | when the source showed the price
 -- column: effective_from | since when the source says it holds; the observation where it does not say
@@ -32,14 +33,39 @@ bands as (
     select * from raw.price_band
 ),
 
-component_rule as (
-    select value as share
+rules as (
+    select
+        max(case when parameter = 'component_missing_share' then value end) as component_missing_share,
+        max(case when parameter = 'max_usd_without_band' then value end) as max_usd_without_band,
     from raw.method_parameter
-    where method = 'price' and version = 'v1' and parameter = 'component_missing_share'
+    where method = 'price' and version = 'v1'
 ),
 
+-- The newest rate of the seven days up to the look that was stored by the time the quote was; a quote that was
+-- stored before any such rate is priced when the first one comes. A rate stored later changes no recorded price.
 rates as (
-    select * from clean.fx_day
+    select
+        quotes.source,
+        quotes.snapshot_id,
+        quotes.row_number,
+        fx_days.usd_per_unit,
+        fx_days.rate_on,
+        fx_days.recorded_at,
+    from quotes
+    inner join snapshots
+        on quotes.source = snapshots.source
+        and quotes.snapshot_id = snapshots.snapshot_id
+    inner join clean.fx_day as fx_days
+        on quotes.currency = fx_days.currency
+        and cast(quotes.observed_at at time zone 'UTC' as date) >= fx_days.rate_on
+        and cast(quotes.observed_at at time zone 'UTC' as date) < fx_days.rate_on + 8
+    qualify row_number() over (
+        partition by quotes.source, quotes.snapshot_id, quotes.row_number
+        order by
+            case when fx_days.recorded_at <= snapshots.recorded_at then 0 else 1 end,
+            case when fx_days.recorded_at <= snapshots.recorded_at then null else fx_days.recorded_at end,
+            fx_days.rate_on desc
+    ) = 1
 ),
 
 -- The unit is declared by the source; a unit that lacks its divisor has no price per GPU-hour. A price in
@@ -51,6 +77,7 @@ per_gpu_hour as (
         quotes.row_number,
         case when quotes.currency = 'USD' then 1 else rates.usd_per_unit end as fx_usd_per_unit,
         rates.rate_on as fx_rate_on,
+        rates.recorded_at as fx_recorded_at,
         case
             when quotes.price_unit = 'gpu_hour' then quotes.price
             when quotes.price_unit = 'instance_hour' then quotes.price / quotes.gpu_count
@@ -59,9 +86,9 @@ per_gpu_hour as (
         end * case when quotes.currency = 'USD' then 1 else rates.usd_per_unit end as usd,
     from quotes
     left join rates
-        on quotes.currency = rates.currency
-        and cast(quotes.observed_at at time zone 'UTC' as date) >= rates.rate_on
-        and cast(quotes.observed_at at time zone 'UTC' as date) < rates.holds_to
+        on quotes.source = rates.source
+        and quotes.snapshot_id = rates.snapshot_id
+        and quotes.row_number = rates.row_number
 ),
 
 resolved as (
@@ -81,6 +108,7 @@ resolved as (
         quotes.term_hours,
         per_gpu_hour.fx_usd_per_unit,
         per_gpu_hour.fx_rate_on,
+        per_gpu_hour.fx_recorded_at,
         cast(round(per_gpu_hour.usd, 6) as decimal(18, 6)) as price_usd_per_gpu_hour,
         quotes.price_type,
         quotes.commitment_months,
@@ -99,6 +127,7 @@ resolved as (
         coalesce(quotes.known_at, snapshots.observed_at) as known_at,
         chips.memory_gb_low,
         chips.memory_gb_high,
+        chips.node_gpu_count,
         quotes.raw_memory_gb,
         snapshots.status as payload_status,
     from quotes
@@ -178,7 +207,9 @@ gpuless_offers as (
         ranked.source,
         ranked.snapshot_id,
         ranked.provider_id,
+        ranked.chip_id,
         ranked.offer_key,
+        ranked.gpu_count,
         coalesce(ranked.region, '-') as region,
     from ranked
     inner join medians
@@ -188,8 +219,8 @@ gpuless_offers as (
         and ranked.chip_id = medians.chip_id
         and ranked.price_type = medians.price_type
         and coalesce(ranked.commitment_months, 0) = medians.commitment_months
-    cross join component_rule
-    where ranked.price_usd_per_gpu_hour < component_rule.share * medians.median_usd
+    cross join rules
+    where ranked.price_usd_per_gpu_hour < rules.component_missing_share * medians.median_usd
 ),
 
 -- More GPUs of one product line never rent for the same or for less: then the amount was per GPU, or a part of
@@ -212,6 +243,33 @@ bigger_than_sibling as (
         and bigger.gpu_count > smaller.gpu_count
         and bigger.instance_usd <= smaller.instance_usd * 1.001
     group by bigger.source, bigger.snapshot_id, bigger.row_number
+),
+
+-- One key at two prices is known at neither: no first wins, no lower wins.
+conflicts as (
+    select
+        source,
+        snapshot_id,
+        provider_id,
+        offer_key,
+        raw_gpu_name,
+        coalesce(product_name, '-') as product_name,
+        coalesce(gpu_count, 0) as gpu_count,
+        coalesce(raw_memory_gb, 0) as raw_memory_gb,
+        coalesce(region, '-') as region,
+        price_type,
+        coalesce(commitment_months, 0) as commitment_months,
+        price_unit,
+        currency,
+        availability,
+        coalesce(cast(effective_from as varchar), '-') as effective_from,
+    from resolved
+    where listing_kind = 'bundle'
+        and machine_key is null
+        and host_key is null
+        and derivation is null
+    group by all
+    having min(price) < max(price)
 ),
 
 -- A commitment at the price of on-demand is a term that is not sold, filled in by somebody.
@@ -254,6 +312,7 @@ select
     resolved.term_hours,
     resolved.fx_usd_per_unit,
     resolved.fx_rate_on,
+    resolved.fx_recorded_at,
     resolved.price_usd_per_gpu_hour,
     case
         when resolved.payload_status = 'anomalous' then 'payload_anomalous'
@@ -264,12 +323,18 @@ select
         when resolved.price_unit in ('term_total', 'instance_month') and resolved.term_hours is null
             then 'unknown_term'
         when resolved.gpu_count <> floor(resolved.gpu_count) then 'fractional'
+        -- More GPUs than a node come in whole nodes; another count was derived and not read.
+        when resolved.node_gpu_count >= 8
+            and resolved.gpu_count > resolved.node_gpu_count
+            and resolved.gpu_count % resolved.node_gpu_count <> 0
+            then 'implausible_gpu_count'
         when resolved.price_usd_per_gpu_hour = 0 then 'rounds_to_zero'
         when resolved.raw_memory_gb < resolved.memory_gb_low or resolved.raw_memory_gb > resolved.memory_gb_high
             then 'memory_contradicts_chip'
         when resolved.price_usd_per_gpu_hour < bands.low_usd_per_gpu_hour
-            or resolved.price_usd_per_gpu_hour > bands.high_usd_per_gpu_hour
+            or resolved.price_usd_per_gpu_hour > coalesce(bands.high_usd_per_gpu_hour, rules.max_usd_without_band)
             then 'outside_plausible_band'
+        when conflicts.source is not null then 'conflicting_duplicates'
         when bigger_than_sibling.same_price then 'price_does_not_scale'
         when gpuless_offers.offer_key is not null then 'component_missing'
         when bigger_than_sibling.row_number is not null then 'costs_less_than_fewer_gpus'
@@ -286,6 +351,7 @@ select
     resolved.effective_from,
     resolved.known_at,
 from resolved
+cross join rules
 left join bands
     on resolved.chip_id = bands.chip_id
     and (bands.price_type = resolved.price_type or bands.price_type = '*')
@@ -293,12 +359,34 @@ left join gpuless_offers
     on resolved.source = gpuless_offers.source
     and resolved.snapshot_id = gpuless_offers.snapshot_id
     and resolved.provider_id = gpuless_offers.provider_id
+    and resolved.chip_id = gpuless_offers.chip_id
     and resolved.offer_key = gpuless_offers.offer_key
+    and resolved.gpu_count is not distinct from gpuless_offers.gpu_count
     and coalesce(resolved.region, '-') = gpuless_offers.region
 left join bigger_than_sibling
     on resolved.source = bigger_than_sibling.source
     and resolved.snapshot_id = bigger_than_sibling.snapshot_id
     and resolved.row_number = bigger_than_sibling.row_number
+left join conflicts
+    on resolved.listing_kind = 'bundle'
+    and resolved.machine_key is null
+    and resolved.host_key is null
+    and resolved.derivation is null
+    and resolved.source = conflicts.source
+    and resolved.snapshot_id = conflicts.snapshot_id
+    and resolved.provider_id = conflicts.provider_id
+    and resolved.offer_key = conflicts.offer_key
+    and resolved.raw_gpu_name = conflicts.raw_gpu_name
+    and coalesce(resolved.product_name, '-') = conflicts.product_name
+    and coalesce(resolved.gpu_count, 0) = conflicts.gpu_count
+    and coalesce(resolved.raw_memory_gb, 0) = conflicts.raw_memory_gb
+    and coalesce(resolved.region, '-') = conflicts.region
+    and resolved.price_type = conflicts.price_type
+    and coalesce(resolved.commitment_months, 0) = conflicts.commitment_months
+    and resolved.price_unit = conflicts.price_unit
+    and resolved.currency = conflicts.currency
+    and resolved.availability = conflicts.availability
+    and coalesce(cast(resolved.effective_from as varchar), '-') = conflicts.effective_from
 left join on_demand_prices
     on resolved.source = on_demand_prices.source
     and resolved.snapshot_id = on_demand_prices.snapshot_id

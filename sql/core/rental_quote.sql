@@ -46,7 +46,7 @@ select
     quotes.observed_at,
     quotes.effective_from,
     quotes.known_at,
-    snapshots.recorded_at,
+    greatest(snapshots.recorded_at, coalesce(quotes.fx_recorded_at, snapshots.recorded_at)) as recorded_at,
     snapshots.recorded_to,
 from quotes
 inner join snapshots

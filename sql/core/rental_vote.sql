@@ -154,7 +154,8 @@ judged as (
     cross join parameters
 ),
 
--- Carried until the next look or the age limit, whichever comes first.
+-- Carried until the provider's next vote or the age limit, whichever comes first: also while its source is seen
+-- without the chip, marked as carried and outside the minimum.
 days as (
     select
         judged.*,
