@@ -2,7 +2,7 @@
 
 Traps: a table holds prices "from" and "before" a day, so what holds depends on the day of the look; a tab
 in another currency repeats the rows; the dollar sign is escaped; a platform billed apart by vCPU and RAM
-prices its GPU as a part only. An announced price is kept under a key of its own and cannot be had yet.
+prices its GPU as a part only. An announced price carries the day from which it holds.
 Does not belong here: which GPU a platform carries (that is a chip alias), and clusters sold by contract.
 """
 
@@ -85,7 +85,9 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     ]
     if not any(isinstance(outcome, Accepted) for outcome in outcomes):
         raise SourceError(f"none of {len(outcomes)} rows is the price of a GPU: the page has changed")
-    yield from without_duplicates(outcomes, by("offer_key", "price_type", "region", "listing_kind"))
+    yield from without_duplicates(
+        outcomes, by("offer_key", "effective_from", "price_type", "region", "listing_kind")
+    )
 
 
 def _lines(page: str) -> Iterator[Line]:
@@ -169,15 +171,13 @@ def _quote(snapshot: Snapshot, where: str, line: Line, platform: str, billed_in_
     today = snapshot.observed_at.astimezone(UTC).date()
     if line.when == "before" and line.day and line.day <= today:
         return NotApplicable(KIND, "no_longer_valid", where)
-    is_announced = line.when == "from" and line.day is not None and line.day > today
     value, is_floor = _price(price)
     price_type = "spot" if PREEMPTIBLE.match(item) else "on_demand"
     if is_floor and price_type == "spot":
         raise ContractError("floor_of_spot", "Price", price)
     row: dict[str, Any] = {
         "provider": "nebius",
-        # Until its day an announced price is an offer of its own that nobody can take.
-        "offer_key": f"{platform}/from {line.day}" if is_announced else platform,
+        "offer_key": platform,
         "raw_gpu_name": platform,
         "product_name": item,
         "price": value,
@@ -185,7 +185,7 @@ def _quote(snapshot: Snapshot, where: str, line: Line, platform: str, billed_in_
         "price_unit": "gpu_hour",
         "price_type": "from_floor" if is_floor else price_type,
         "region": line.region,
-        "availability": "unavailable" if is_announced else "listed",
+        "availability": "listed",
         "listing_kind": "component" if billed_in_parts else "bundle",
         "observed_at": snapshot.observed_at,
         "url": URL,
