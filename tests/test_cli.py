@@ -168,7 +168,16 @@ def test_the_state_of_payloads_is_told_with_the_age_of_the_copy(embedded_home):
 # Errors
 
 
-@pytest.mark.parametrize("command", [["sql", "select 1"], ["sources"], ["status"]])
+def test_sources_are_listed_before_anything_is_published(tmp_path):
+    done = tokenyield(tmp_path / "none", "sources", "--format", "json")
+    assert (done.returncode, done.stderr) == (0, "")
+    found = {row["source"]: row for row in json.loads(done.stdout)}
+    assert found["oci_price_list"]["live"] == "on"
+    assert found["vast"]["live"].startswith("off: its terms forbid it")
+    assert found["lambda_cloud"]["live"] == "off: LAMBDA_API_KEY is not set"
+
+
+@pytest.mark.parametrize("command", [["sql", "select 1"], ["status"]])
 def test_where_nothing_is_published_the_cure_is_named(tmp_path, command):
     error = one_error(tokenyield(tmp_path / "none", *command))
     assert "nothing is published" in error
