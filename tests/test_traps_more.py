@@ -213,6 +213,18 @@ def test_eu_a_machine_has_no_gpu_count_that_it_does_not_state(count: object, rea
     assert reasons(read_json(EU, eu(without))) == ["missing_value", "no_gpu"]
 
 
+def test_eu_a_machine_of_no_gpus_costs_no_other_machine_its_price() -> None:
+    parsed = read_json(EU, eu(GPU_MACHINE, GPU_MACHINE | {"id": "g0", "gpu_count": 0}))
+    assert prices(parsed) == {("g1", "on_demand"): 4}
+    assert reasons(parsed) == ["not_positive", "no_gpu"]
+
+
+def test_eu_a_model_that_stands_under_gpu_is_no_count() -> None:
+    machine = {"id": "m1", "gpu": "8", "price_hourly": 3, "currency": "EUR"}
+    assert reasons(read_json(EU, eu(gpu_instances=[machine]))) == ["no_gpu", "missing_value"]
+    assert reasons(read_json(EU, eu(GPU_MACHINE | {"gpu_count": "8"}))) == ["wrong_type", "no_gpu"]
+
+
 def test_a12_eu_a_fraction_of_a_gpu_stays_a_fraction() -> None:
     (row,) = quotes(read_json(EU, eu(GPU_MACHINE | {"gpu_count": 0.5})))
     assert row["gpu_count"] == 0.5
@@ -369,7 +381,7 @@ def test_seeweb_that_states_another_currency_is_refused() -> None:
     assert quotes(read_json(SEEWEB, seeweb(PLAN, currency="EUR")))
 
 
-@pytest.mark.parametrize("count", ["", "2x", "-1", "1.5", "²", 2, None, True])
+@pytest.mark.parametrize("count", ["", "2x", "-1", "1.5", "²", "\u0662", 2, None, True])
 def test_seeweb_counts_no_gpus_that_the_text_does_not_state(count: object) -> None:
     parsed = read_json(SEEWEB, seeweb(PLAN, PLAN | {"name": "P2", "gpu": count}))
     assert list(prices(parsed)) == [("P1", "on_demand")]

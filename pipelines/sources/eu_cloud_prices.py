@@ -56,7 +56,7 @@ NAMES = {
 
 # Where machines and GPUs stand; `gpu` is a list of the models on sale, without prices.
 MACHINES, GPU_MACHINES, GPU_PARTS, GPU_WORDS = "instances", "gpu_instances", "gpu_pricing", "gpu"
-COUNT_KEYS, MODEL_KEYS = ("gpu_count", "gpu"), ("gpu_model", "gpu_type", "gpu", "name")
+MODEL_KEYS = ("gpu_model", "gpu_type", "gpu", "name")
 MODEL_KEYS_OF_MACHINES = MODEL_KEYS[:3]
 GPU_CATEGORY = "gpu"
 
@@ -226,7 +226,10 @@ def _gpu_name(block: str, record: Mapping[str, Any]) -> str:
 
 def _gpu_count(money: Money, record: Mapping[str, Any]) -> Decimal | None:
     """Return the count as stated; the price of a GPU and hour needs none."""
-    stated = [record[key] for key in COUNT_KEYS if key in record and not isinstance(record[key], str)]
+    # Under `gpu` stands a count in some files and a model in others.
+    stated = [record["gpu_count"]] if "gpu_count" in record else []
+    if not stated and "gpu" in record and not isinstance(record["gpu"], str):
+        stated = [record["gpu"]]
     if not stated:
         if money.unit == "gpu_hour":
             return None
