@@ -13,12 +13,13 @@ from functools import cache
 from typing import Any
 
 from pipelines import publish as publishing
-from pipelines import raw, sql_models
+from pipelines import raw, sql_build, sql_models
 from pipelines.home import SEEDS, SQL, Home
 from pipelines.raw import RECORD_SOURCE, Loaded
 from pipelines.snapshots import Sidecar, SnapshotStore
 from pipelines.source import Part
-from pipelines.sql_models import Built, Model
+from pipelines.sql_build import Built
+from pipelines.sql_models import Model
 from pipelines.warehouse import Warehouse
 
 
@@ -42,7 +43,7 @@ def load(
 def build(home: Home, progress: Callable[[Built], None] = lambda built: None) -> list[Built]:
     """Build every model in one transaction; raises CheckFailed and changes nothing when a check fails."""
     with Warehouse(home.warehouse).write() as connection:
-        built = sql_models.build(connection, models(), sorted((SQL / "checks").glob("*.sql")), progress)
+        built = sql_build.build(connection, models(), sorted((SQL / "checks").glob("*.sql")), progress)
         connection.execute("delete from raw.build")
         connection.execute("insert into raw.build select as_of from raw.run")
     return built

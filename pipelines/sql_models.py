@@ -1,19 +1,18 @@
-"""The models: reads `sql/**/*.sql`, orders them, builds them in one transaction, checks them.
+"""The models as they are written: reads `sql/**/*.sql`, checks headers and references, orders them.
 
-Belongs here: header grammar, dependencies, layer rule, build. Does not belong here: Dagster
-(`assets/models.py`), the connection (`warehouse.py`), the macros (`as_known.py`). Grammar: sql/README.md.
+Belongs here: header grammar, dependencies, layer rule. Does not belong here: building them (`sql_build.py`),
+Dagster (`assets/models.py`), the macros (`as_known.py`). Grammar: sql/README.md.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-import duckdb
 import sqlglot
 from sqlglot import exp
 
@@ -25,10 +24,6 @@ KEYS = ("grain", "column", "check", "warn")
 
 class ModelError(Failure):
     """A model file, or the graph of them, is not what it must be; says file and line."""
-
-
-class CheckFailed(Failure):
-    """Checks found rows that must not be; lists all of them. The transaction is rolled back."""
 
 
 @dataclass(frozen=True)
@@ -53,21 +48,12 @@ class Model:
     @cached_property
     def tree(self) -> exp.Expression:
         """The parsed select."""
-        return _parse(self.path, self.sql)
+        return parse(self.path, self.sql)
 
     @cached_property
     def depends_on(self) -> tuple[str, ...]:
         """Every table that the select reads, as `schema.table`, sorted."""
         return tuple(sorted({f"{t.db}.{t.name}" for t in self.tree.find_all(exp.Table) if t.db}))
-
-
-@dataclass(frozen=True)
-class Built:
-    """What a build did with one model: rows, and the warnings that its rows raised."""
-
-    model: Model
-    rows: int
-    warnings: tuple[str, ...] = field(default=())
 
 
 def read_models(folder: Path) -> dict[str, Model]:
@@ -138,7 +124,7 @@ def read_model(path: Path) -> Model:
     )
 
 
-def _parse(path: Path, sql: str) -> exp.Expression:
+def parse(path: Path, sql: str) -> exp.Expression:
     try:
         trees = [tree for tree in sqlglot.parse(sql, read="duckdb") if tree is not None]
     except sqlglot.ParseError as error:
@@ -158,95 +144,3 @@ def _check_references(model: Model) -> None:
         schema = name.split(".")[0]
         if schema not in LAYERS or LAYERS.index(schema) > LAYERS.index(model.schema):
             raise ModelError(f"{model.path}: {model.schema} reads {name}, which does not stand to its left")
-
-
-def build(
-    connection: duckdb.DuckDBPyConnection,
-    models: Mapping[str, Model],
-    checks: Iterable[Path] = (),
-    progress: Callable[[Built], None] = lambda built: None,
-) -> list[Built]:
-    """Create or replace every model and run every check, inside the caller's transaction.
-
-    `checks` are files whose query returns failing rows. Raises CheckFailed, listing every failed check
-    at once, so that the caller rolls back and the last good tables stay.
-    """
-    results, failed = [], []
-    for model in models.values():
-        connection.execute(f"create schema if not exists {model.schema}")
-        _run(connection, model.path, f"create or replace table {model.name} as {model.sql}")
-        rows = _count(connection, model.path, f"from {model.name}")
-        if wrong := _shape(connection, model):
-            failed.append(wrong)  # what it documents is not there to be checked
-            continue
-        failed += [*_doubles(connection, model), *_violations(connection, model, model.checks)]
-        built = Built(model, rows, tuple(_violations(connection, model, model.warnings)))
-        _comment(connection, model)
-        results.append(built)
-        progress(built)
-    for path in checks:
-        if count := _count(connection, path, f"from ({_parse(path, path.read_text()).sql('duckdb')})"):
-            failed.append(f"{path}: {count} rows")
-    _drop_orphans(connection, models)
-    if failed:
-        raise CheckFailed("checks failed, nothing was changed:\n  " + "\n  ".join(failed))
-    return results
-
-
-def _run(connection: duckdb.DuckDBPyConnection, path: Path, sql: str) -> duckdb.DuckDBPyConnection:
-    try:
-        return connection.execute(sql)
-    except duckdb.Error as error:
-        raise ModelError(f"{path}: {error}") from error
-
-
-def _count(connection: duckdb.DuckDBPyConnection, path: Path, rest: str) -> int:
-    return _run(connection, path, f"select count(*) {rest}").fetchone()[0]
-
-
-def _shape(connection: duckdb.DuckDBPyConnection, model: Model) -> str | None:
-    """What is wrong with the columns: in mart the documented list is the real one, in order."""
-    real = [row[0] for row in connection.execute(f"describe {model.name}").fetchall()]
-    if model.schema == "mart" and list(model.columns) != real:
-        return f"{model.path}: columns documented {list(model.columns)}, made {real}"
-    if unknown := [name for name in (*model.columns, *model.grain) if name not in real]:
-        return f"{model.path}: no such columns: {unknown}"
-    return None
-
-
-def _doubles(connection: duckdb.DuckDBPyConnection, model: Model) -> Iterable[str]:
-    key = ", ".join(model.grain)
-    twice = _count(
-        connection, model.path, f"from (select 1 from {model.name} group by {key} having count(*) > 1)"
-    )
-    if twice:
-        yield f"{model.path}: grain ({key}) stands more than once for {twice} keys"
-
-
-def _violations(
-    connection: duckdb.DuckDBPyConnection, model: Model, expressions: Iterable[str]
-) -> Iterable[str]:
-    for expression in expressions:
-        # A check that is unknown for a row is not passed by it: say `x is null or ...` where null is fine.
-        if count := _count(connection, model.path, f"from {model.name} where ({expression}) is not true"):
-            yield f"{model.path}: {count} rows break `{expression}`"
-
-
-def _comment(connection: duckdb.DuckDBPyConnection, model: Model) -> None:
-    def quoted(text: str) -> str:
-        return "'" + text.replace("'", "''") + "'"
-
-    connection.execute(f"comment on table {model.name} is {quoted(model.description)}")
-    for column, meaning in model.columns.items():
-        connection.execute(f"comment on column {model.name}.{column} is {quoted(meaning)}")
-
-
-def _drop_orphans(connection: duckdb.DuckDBPyConnection, models: Mapping[str, Model]) -> None:
-    """Drop tables of layers that no file makes any more: a renamed model must not leave its old self."""
-    listed = connection.execute(
-        "select schema_name || '.' || table_name from duckdb_tables() "
-        "where schema_name in ('clean', 'core', 'mart')"
-    ).fetchall()
-    for (name,) in listed:
-        if name not in models:
-            connection.execute(f"drop table {name}")

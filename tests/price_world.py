@@ -19,7 +19,7 @@ from typing import Any
 
 import polars as pl
 
-from pipelines import as_known, raw, run, sql_models
+from pipelines import as_known, raw, run, sql_build, sql_models
 from pipelines.contracts import ROW_KINDS, checked, frame
 from pipelines.home import Home
 from pipelines.warehouse import Warehouse
@@ -132,7 +132,7 @@ def world(
         connection.execute("update raw.run set as_of = ?", [as_of])
         _insert(connection, list(rows), dict(providers or {}), set(seed_sources), shuffle)
         models = _needed(list(marts))
-        sql_models.build(connection, models)
+        sql_build.build(connection, models)
         for macro in as_known.macros(run.models()) if history else ():
             if macro.name.removesuffix("_as_known").removesuffix("_as_recorded") in models:
                 connection.execute(macro.statement)

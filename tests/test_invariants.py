@@ -23,7 +23,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from price_world import AS_OF, TODAY, Query, Row, days, moment, quote, world
 
-from pipelines import run, sql_models
+from pipelines import run, sql_build
 from pipelines.contracts import RENTAL_QUOTE
 from pipelines.home import PROJECT, Home
 
@@ -309,7 +309,7 @@ def test_the_zone_of_the_session_changes_no_date(tmp_path: Path, zone: str) -> N
     with duckdb.connect(str(Home(tmp_path).warehouse)) as connection:
         connection.execute(f"set TimeZone = '{zone}'")
         made = {name for (name,) in connection.execute(tables).fetchall()}
-        sql_models.build(connection, {name: model for name, model in run.models().items() if name in made})
+        sql_build.build(connection, {name: model for name, model in run.models().items() if name in made})
         assert connection.execute(DATES).fetchall() == expected_dates()
 
 

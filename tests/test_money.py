@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines import run, sql_models
+from pipelines import run, sql_build, sql_models
 from pipelines.home import Home
 
 Query = Callable[..., list[tuple[Any, ...]]]
@@ -197,7 +197,7 @@ def test_a_deployment_twice_as_large_makes_the_same_per_gpu(
                     (stated["input"] + stated["output"]) * factor,
                 ],
             )
-    sql_models.build(bench, models_below(READINGS))
+    sql_build.build(bench, models_below(READINGS))
     readings: dict[tuple[str, ...], list[float]] = {}
     for run_id, kind, scope, throughput in bench.execute(
         "select split_part(run_id, 'x', 1), token_kind, gpu_scope, throughput_tok_s_gpu "

@@ -18,7 +18,8 @@ import pytest
 from pipelines import as_known, run
 from pipelines.home import PROJECT, Home
 from pipelines.publish import KEPT_VERSIONS, PublishRefused, fingerprint_query, publish
-from pipelines.sql_models import Model, build, read_models
+from pipelines.sql_build import build
+from pipelines.sql_models import Model, read_models
 from pipelines.warehouse import Warehouse, WarehouseUnreadable
 
 AS_OF = datetime(2026, 11, 30, 12, tzinfo=UTC)

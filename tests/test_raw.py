@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from pipelines import raw, run, sql_models
+from pipelines import raw, run, sql_build
 from pipelines.home import SEEDS
 from pipelines.publish import fingerprint_query, publish
 from pipelines.seeds import SeedError
@@ -64,7 +64,7 @@ def load(
 
 def model(warehouse: Warehouse) -> None:
     with warehouse.write() as connection:
-        sql_models.build(connection, run.models())
+        sql_build.build(connection, run.models())
         connection.execute("delete from raw.build")
         connection.execute("insert into raw.build select as_of from raw.run")
 

@@ -12,7 +12,8 @@ from sqlglot import ErrorLevel, exp
 
 from pipelines import run
 from pipelines.home import SQL
-from pipelines.sql_models import Built, CheckFailed, ModelError, build, read_model, read_models
+from pipelines.sql_build import Built, CheckFailed, build
+from pipelines.sql_models import ModelError, read_model, read_models
 from pipelines.warehouse import Warehouse
 
 MODELS = run.models()

@@ -11,7 +11,8 @@ import dagster as dg
 
 from pipelines import run
 from pipelines.home import Home
-from pipelines.sql_models import Built, Model
+from pipelines.sql_build import Built
+from pipelines.sql_models import Model
 
 MODELS = run.models()
 
