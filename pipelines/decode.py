@@ -161,6 +161,30 @@ def amount(field: str, value: Any) -> Decimal:
     return number
 
 
+# Thousands separator and decimal mark, as a source declares them; text alone cannot say which is which.
+LOCALES = {"en-US": (",", "."), "de-DE": (".", ",")}
+SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
+
+
+def written_amount(field: str, value: Any, locale: str, currency: str) -> Decimal:
+    """Read a price as people write it, `$2,499.00` or `2.49/hr`, in a declared locale and currency.
+
+    Raises ContractError when it is anything but one amount: another currency's sign, groups that are not
+    of three digits, words such as `from` or `contact us`. Numbers that are not text are read by `amount`.
+    """
+    if not isinstance(value, str) or not value.strip():
+        return amount(field, value)
+    group, mark = (re.escape(separator) for separator in LOCALES[locale])
+    sign = re.escape(SIGNS.get(currency, currency))
+    number = rf"(\d{{1,3}}(?:{group}\d{{3}})+|\d+)(?:{mark}(\d+))?"
+    found = re.fullmatch(
+        rf"(?:{sign}\s*)?{number}(?:\s*{sign})?(?:\s*(?:/|per )\s*(?:h|hr|hour))?", value.strip(), re.ASCII
+    )
+    if not found:
+        raise ContractError("not_a_number", field, value)
+    return Decimal(f"{re.sub(group, '', found[1])}.{found[2] or 0}")
+
+
 def iso_date(field: str, value: Any) -> date:
     """Read `YYYY-MM-DD`; raises ContractError otherwise."""
     if not isinstance(value, str) or not re.fullmatch(r"\d{4}-\d{2}-\d{2}", value, re.ASCII):

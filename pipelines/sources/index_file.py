@@ -10,6 +10,7 @@ The file alone does not say what its columns are, so the snapshot's context does
     chip: H100 SXM                    in place of columns.chip, where the file is about one chip
     only: {billing_type: ON_DEMAND}   optional: rows with other values are left out, and counted
     rows: data.values                 optional: where the list of rows stands in a JSON document
+    locale: en-US                     optional: amounts are written for people, `$2,499.00` or `2.49/hr`
     method_version, url, note         optional: go into every row
 
 Does not belong here: indices that have a source of their own.
@@ -23,7 +24,16 @@ from datetime import date
 from typing import Any
 
 from pipelines.contracts import RENTAL_INDEX_VALUE, ContractError
-from pipelines.decode import amount, iso_date, iso_instant, strict_csv, strict_json, text
+from pipelines.decode import (
+    LOCALES,
+    amount,
+    iso_date,
+    iso_instant,
+    strict_csv,
+    strict_json,
+    text,
+    written_amount,
+)
 from pipelines.outcomes import at, by, without_duplicates
 from pipelines.source import (
     Accepted,
@@ -38,7 +48,7 @@ from pipelines.source import (
 KIND = "rental_index_value"
 
 REQUIRED = ("index_name", "price_type", "currency", "unit", "columns")
-OPTIONAL = ("chip", "only", "rows", "commitment_months", "method_version", "url", "note")
+OPTIONAL = ("chip", "only", "rows", "locale", "commitment_months", "method_version", "url", "note")
 UNIT = "gpu_hour"
 PRICE_TYPES = RENTAL_INDEX_VALUE.column("price_type").allowed
 # What a file writes where a day has no value; a 0 is refused, since it may be meant.
@@ -88,6 +98,8 @@ def _checked(context: Mapping[str, Any]) -> dict[str, Any]:
         wrong.append("commitment_months is missing beside a reserved price_type")
     if context.get("currency") and not re.fullmatch("[A-Z]{3}", str(context["currency"])):
         wrong.append(f"currency is {context['currency']!r}: an ISO 4217 code is wanted")
+    if context.get("locale") is not None and context["locale"] not in LOCALES:
+        wrong.append(f"locale is {context['locale']!r}: one of {', '.join(LOCALES)}")
     months = context.get("commitment_months")
     if months is not None and (isinstance(months, bool) or not isinstance(months, int) or months < 1):
         wrong.append(f"commitment_months is {months!r}: a whole number is wanted")
@@ -127,7 +139,12 @@ def _judged(locator: str, row: Any, context: Mapping[str, Any]) -> Iterator[Outc
         yield NotApplicable(KIND, "no_value", locator)
         return
     try:
-        value = amount("value", stated)
+        locale = context.get("locale")
+        value = (
+            written_amount("value", stated, locale, context["currency"])
+            if locale
+            else amount("value", stated)
+        )
         if value > IMPLAUSIBLE_VALUE:
             raise ContractError("implausible_magnitude", "value", stated)
         value_date, precision = _date(row.get(columns["date"]))
