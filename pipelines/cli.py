@@ -23,7 +23,7 @@ from rich.console import Console
 
 from pipelines import answers
 from pipelines.failure import Failure
-from pipelines.home import PROJECT, Home
+from pipelines.home import PROJECT, SEEDS, Home
 
 app = typer.Typer(
     help="What a million tokens cost to make on each accelerator, on each date, and why it moved.",
@@ -190,6 +190,8 @@ def _source(slug: str) -> Any:
     from pipelines.source import all_sources
 
     found = all_sources()
+    if slug not in found and list(SEEDS.glob(f"*/{slug}.csv")):
+        raise typer.BadParameter(f"{slug!r} is typed: edit its file in seeds/ and run `tokenyield build`")
     if slug not in found:
         raise typer.BadParameter(f"no source is named {slug!r}; there are {', '.join(sorted(found))}")
     return found[slug]

@@ -9,6 +9,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipelines.failure import Failure
+
 PROJECT = Path(__file__).resolve().parents[1]
 SQL = PROJECT / "sql"
 SEEDS = PROJECT / "seeds"
@@ -22,8 +24,14 @@ class Home:
 
     @classmethod
     def from_environment(cls) -> Home:
-        """The home that the environment names; relative paths are from the working directory."""
-        return cls(Path(os.environ.get("TOKENYIELD_HOME") or PROJECT / "var").expanduser().resolve())
+        """The home that the environment names; relative paths are from the working directory.
+
+        Raises Failure when it names a file.
+        """
+        root = Path(os.environ.get("TOKENYIELD_HOME") or PROJECT / "var").expanduser().resolve()
+        if root.exists() and not root.is_dir():
+            raise Failure(f"TOKENYIELD_HOME={root} is a file; it wants a folder, which may be new")
+        return cls(root)
 
     @property
     def snapshots(self) -> Path:

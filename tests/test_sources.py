@@ -158,6 +158,16 @@ def test_a_source_asks_over_https_and_names_each_slice_once(
     assert len({(request.slice, request.url) for request in requests}) == len(requests)
 
 
+@pytest.mark.parametrize("slug", sorted(SOURCES))
+def test_a_source_brings_every_provider_that_no_seed_knows(slug: str) -> None:
+    """A quote of a provider that nobody knows is no price: declare it in `Source(providers=...)`."""
+    with (Path(__file__).parents[1] / "seeds" / "provider.csv").open(encoding="utf-8") as stream:
+        known = {row["provider_id"] for row in csv.DictReader(stream)}
+    known |= {provider.provider_id for provider in SOURCES[slug].providers}
+    quotes = read(SOURCES[slug], fixture_snapshot(slug)).rows.get("rental_quote")
+    assert quotes is None or set(quotes["provider"].to_list()) <= known
+
+
 # --- Oracle Cloud -------------------------------------------------------------------------------
 
 

@@ -10,7 +10,6 @@
 -- column: known_at | when the world could know it
 -- column: reject_reason | why the quote is not accepted; null: accepted
 -- check: reject_reason is not null or price_usd_per_gpu_hour > 0
--- check: reject_reason is not null or chip_id is null or provider_id is not null
 with
 
 quotes as (

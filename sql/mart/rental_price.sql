@@ -15,13 +15,17 @@
 -- column: source | slug of the source
 -- column: valid_from | moment since which the offer shows this price
 -- column: last_seen_at | last moment at which it was seen so
--- column: valid_to | moment at which it was first seen otherwise, or the source without it; null: not yet
+-- column: valid_to | moment at which it was first seen otherwise, or the source without it, or its source's age limit was over; null: not yet
 -- check: usd_per_gpu_hour > 0
 -- check: valid_to is null or valid_to > valid_from
 with
 
 providers as (
     select * from raw.provider
+),
+
+run as (
+    select * from core.run
 ),
 
 -- Two products of one name at one moment are one line here; the lowest price and id stand for it.
@@ -85,6 +89,7 @@ stretches as (
         usd_per_gpu_hour,
         availability,
         min(gpu_count) as gpu_count,
+        max(max_age_days) as max_age_days,
         min(quote_id) as quote_id,
         least(min(effective_from), min(looked_at)) as starts_at,
         max(looked_at) as last_seen_at,
@@ -138,6 +143,12 @@ select
         )
     ) as valid_from,
     stretches.last_seen_at,
-    stretches.valid_to,
+    case
+        when stretches.valid_to is null
+            and date_diff('day', stretches.last_seen_at, run.as_of) > stretches.max_age_days
+            then stretches.last_seen_at + cast(stretches.max_age_days as integer) * interval '1' day
+        else stretches.valid_to
+    end as valid_to,
 from stretches
 inner join providers on stretches.provider_id = providers.provider_id
+cross join run
