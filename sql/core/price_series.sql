@@ -25,6 +25,9 @@ quoted as (
         commitment_months,
         min(case when passes_on then 1 else 0 end) = 1 as passes_on,
     from core.known_rental_quote
+    -- A floor is where a price may begin and no price; a statistic of asks is no offer.
+    where price_type not in ('from_floor', 'bid_floor')
+        and derivation is null
     group by provider_id, price_type, commitment_months
 ),
 

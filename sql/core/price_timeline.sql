@@ -51,10 +51,10 @@ stretches as (
         chip_id,
         stretch,
         usd_per_gpu_hour,
-        min(price_fact_id) as price_fact_id,
+        arg_min(price_fact_id, valid_from) as price_fact_id,
         min(valid_from) as valid_from,
         case when count(*) = count(valid_to) then max(valid_to) end as valid_to,
-        max(ends_as) as ends_as,
+        arg_max(ends_as, valid_from) as ends_as,
     from numbered
     group by price_series_id, chip_id, stretch, usd_per_gpu_hour
 ),

@@ -32,6 +32,7 @@ run as (
 observations as (
     select *
     from core.quote_observation
+    where derivation is null
     qualify row_number() over (
         partition by
             source,
