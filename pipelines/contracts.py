@@ -155,6 +155,7 @@ BENCHMARK_RESULT = RowKind(
     parse_columns("""
         publisher         | text!   | who published it, e.g. inferencex; one point has one publisher whatever file it came in
         point_label       | text    | the publisher's own name of the point, where conditions alone do not tell two apart
+        result_id         | text    | the publisher's own key of the result, where it has one; a corrected condition is then no other result
         run_id            | text    | the run that measured it
         attempt           | int     | attempt of that run; a later attempt replaces an earlier one
         measured_on       | date    | day of measurement
@@ -170,30 +171,37 @@ BENCHMARK_RESULT = RowKind(
         engine            | text    | serving engine
         engine_version    | text    | its version
         image             | text    | its container image
+        release_status    | text    | what the publisher says of the hardware and software used [one of: available, preview, unofficial]
         tp                | count     | tensor-parallel ranks of the server; of one decode worker when disaggregated
         pp                | count     | pipeline-parallel ranks of the same
         cp                | count     | context-parallel ranks of the same
         ep                | count     | expert-parallel ranks of the same; they add no GPUs
+        dp                | count     | data-parallel replicas inside the same; with dp_attention they share the tensor ranks
         dp_attention      | bool    | data-parallel attention of the same; it adds no GPUs
         workers           | count     | replicas of the server; decode workers when disaggregated
         prefill_tp        | count     | tensor-parallel ranks of one prefill worker when disaggregated
         prefill_pp        | count     | pipeline-parallel ranks of the same
         prefill_ep        | count     | expert-parallel ranks of the same
+        prefill_dp        | count     | data-parallel replicas inside the same
         prefill_dp_attention | bool | data-parallel attention of the same
         prefill_workers   | count     | prefill workers
         disaggregated     | bool    | prefill and decode run on different GPUs
         accelerator_count | count     | GPUs of the whole deployment, only where a trustworthy source states them
         prefill_accelerator_count | count | GPUs of its prefill side, as stated
         decode_accelerator_count  | count | GPUs of its decode side, as stated
+        provisioned_accelerator_count | count | GPUs that the system holds, idle ones included, where stated apart from those used
         workload          | text!   | the workload's key: fixed-8192-1024, agentx, ...
         isl_nominal       | count     | nominal input tokens per request
         osl_nominal       | count     | nominal output tokens per request
         isl_mean          | positive  | actual mean input tokens per request
         osl_mean          | positive  | actual mean output tokens per request
+        dataset           | text    | where the prompts come from, as stated
+        dataset_seed      | text    | seed of generated prompts: equal seeds repeat the prompts
         cache_hit_rate    | number  | share of input tokens that hit a prefix cache, 0 to 1
         concurrency       | count     | requests in flight
         request_rate      | positive  | requests per second offered
         sequences_per_gpu | positive  | sequences in flight per GPU, as stated
+        planned_requests  | int     | requests that were to be sent in the measurement
         completed_requests | int    | requests that succeeded
         failed_requests   | int     | requests that failed; null is unknown, never zero
         duration_s        | positive  | length of the measurement
@@ -205,9 +213,11 @@ BENCHMARK_RESULT = RowKind(
         speed_percentile  | text    | which user that is [one of: p50, p90, p99, mean, stated]
         ttft_p50_ms       | positive  | time to first token, median
         ttft_p90_ms       | positive  | time to first token, 90th percentile
+        ttft_p95_ms       | positive  | time to first token, 95th percentile
         ttft_p99_ms       | positive  | time to first token, 99th percentile
         tpot_p50_ms       | positive  | time per output token without the first, median
         tpot_p90_ms       | positive  | the same, 90th percentile
+        tpot_p95_ms       | positive  | the same, 95th percentile
         tpot_p99_ms       | positive  | the same, 99th percentile
         itl_p50_ms        | positive  | gap between streamed chunks, median; never a token speed
         e2e_p50_ms        | positive  | whole request, median
@@ -222,9 +232,76 @@ BENCHMARK_RESULT = RowKind(
         traffic_basis     | text!   | what it was measured under [one of: benchmark, replay, live]
         evidence          | text!   | how good the figure is [one of: measured, vendor_claim, read_off_chart, derived, assumed]
         independent       | bool    | measured by someone other than the vendor
+        methodology       | text    | how it was measured is public: with code that anyone can run, or in words [one of: runnable, described]
         claimed_cause     | text    | what the publisher says made it move
         url               | text    | run link or page
         note              | text    | what a reader must know about this figure
+    """),
+)
+
+EVALUATION_RESULT = RowKind(
+    "evaluation_result",
+    "One accuracy score of one served configuration: the gate of its speed, and no speed itself.",
+    parse_columns("""
+        publisher         | text!   | who published it
+        run_id            | text    | the run that measured it
+        attempt           | int     | attempt of that run
+        measured_on       | date!   | day of measurement
+        known_at          | instant | when the world could know it; null: the time of the snapshot
+        raw_chip_name     | text!   | chip as the publisher names it
+        raw_model_name    | text!   | model as the publisher names it
+        weight_precision  | text    | precision of the weights
+        engine            | text    | serving engine
+        image             | text    | its container image
+        speculative_method | text   | speculative decoding: none, mtp, ...; null is unknown
+        disaggregated     | bool    | prefill and decode run on different GPUs
+        tp                | count   | tensor-parallel ranks of the server; of one decode worker when disaggregated
+        ep                | count   | expert-parallel ranks of the same
+        dp_attention      | bool    | data-parallel attention of the same
+        workers           | count   | replicas of the server; decode workers when disaggregated
+        prefill_tp        | count   | tensor-parallel ranks of one prefill worker when disaggregated
+        prefill_ep        | count   | expert-parallel ranks of the same
+        prefill_dp_attention | bool | data-parallel attention of the same
+        prefill_workers   | count   | prefill workers
+        isl_nominal       | count   | nominal input tokens per request of the speed runs that it belongs to
+        osl_nominal       | count   | nominal output tokens per request of the same
+        concurrency       | count   | requests in flight
+        task              | text!   | the evaluation, e.g. gsm8k
+        metric            | text!   | which of its scores
+        value             | number! | the score, 0 to 1
+        standard_error    | number  | its standard error as stated
+        sample_count      | count   | questions asked
+        url               | text    | run link or page
+    """),
+)
+
+RUN_RELIABILITY = RowKind(
+    "run_reliability",
+    "How many benchmark jobs of one chip succeeded on one day.",
+    parse_columns("""
+        publisher         | text!   | who published it
+        raw_chip_name     | text!   | chip as the publisher names it
+        day               | date!   | day of the jobs
+        succeeded_jobs    | int!    | jobs that succeeded
+        total_jobs        | count!  | jobs that ran
+        known_at          | instant | when the world could know it; null: the time of the snapshot
+    """),
+)
+
+CHANGE_NOTE = RowKind(
+    "change_note",
+    "What a publisher says it changed in one of its configurations: the claimed cause of a later move.",
+    parse_columns("""
+        publisher         | text!   | who published it
+        note_key          | text!   | the publisher's own key of the entry, or its place in an append-only list
+        config_key        | text!   | configuration as the publisher names it; a pattern where it writes one
+        raw_chip_name     | text    | chip that the configuration names, as the publisher names it
+        raw_model_name    | text    | model that it names
+        description       | text!   | what was changed, in the publisher's words
+        run_id            | text    | first run with the change
+        changed_on        | date    | day of that run or of the entry; null: not stated
+        known_at          | instant | when the world could know it; null: the time of the snapshot
+        url               | text    | the change itself
     """),
 )
 
@@ -259,7 +336,17 @@ FX_RATE = RowKind(
 )
 
 ROW_KINDS: dict[str, RowKind] = {
-    kind.name: kind for kind in (RENTAL_QUOTE, RENTAL_INDEX_VALUE, BENCHMARK_RESULT, TOKEN_PRICE, FX_RATE)
+    kind.name: kind
+    for kind in (
+        RENTAL_QUOTE,
+        RENTAL_INDEX_VALUE,
+        BENCHMARK_RESULT,
+        EVALUATION_RESULT,
+        RUN_RELIABILITY,
+        CHANGE_NOTE,
+        TOKEN_PRICE,
+        FX_RATE,
+    )
 }
 
 

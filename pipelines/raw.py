@@ -20,7 +20,7 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from pipelines import contracts, decode, outcomes, seeds, source
+from pipelines import contracts, decode, outcomes, run_context, seeds, source
 from pipelines.contracts import ROW_KINDS, TYPES, RowKind, frame
 from pipelines.seeds import REFERENCE, SeedError
 from pipelines.snapshots import DamagedSnapshot, Sidecar, SnapshotStore
@@ -30,6 +30,7 @@ from pipelines.warehouse import ArrowFrame
 REFERENCE_SOURCE = "seeds"
 # What a run recorded of its own headline lies in the same store, and is no source of prices or points.
 RECORD_SOURCE = "record"
+SHARED_BY_PARSERS = (contracts, decode, outcomes, run_context, seeds, source)
 KEY_DDL = "source varchar not null, snapshot_id varchar not null, row_number bigint not null"
 OWN_TABLES = {
     "run": "as_of timestamptz not null",
@@ -144,7 +145,7 @@ def load(
 def parser_version(parsed_by: Source) -> str:
     """A short hash of the code that turns this source's bytes into rows."""
     code = hashlib.sha256()
-    for module in (inspect.getmodule(parsed_by.parse), contracts, decode, outcomes, seeds, source):
+    for module in (inspect.getmodule(parsed_by.parse), *SHARED_BY_PARSERS):
         code.update(Path(module.__file__).read_bytes())
     return code.hexdigest()[:12]
 
