@@ -29,14 +29,7 @@ from pipelines.source import (
     Source,
     SourceError,
 )
-from pipelines.sources.inferencex_evaluations import (
-    count,
-    family,
-    is_disaggregated,
-    metric,
-    run_of,
-    server,
-)
+from pipelines.sources.inferencex_evaluations import count, family, is_disaggregated, metric, run_of, server
 
 API = "https://inferencex.semianalysis.com/api/v1"
 KIND = "benchmark_result"
@@ -189,9 +182,9 @@ def _is_replay(row: dict[str, Any]) -> bool:
     if kind not in (None, "single_turn", "agentic_traces"):
         raise ContractError("unknown_benchmark_type", "benchmark_type", kind)
     unsized = row.get("isl") is None and row.get("osl") is None
-    if kind is not None and unsized != (kind == "agentic_traces"):
+    if kind == "agentic_traces" and not unsized:
         raise ContractError("lengths_contradict_benchmark_type", "benchmark_type", kind)
-    return unsized
+    return unsized if kind is None else kind == "agentic_traces"
 
 
 def _fixed_length(row: dict[str, Any], metrics: dict[str, Any]) -> dict[str, Any]:
@@ -275,8 +268,7 @@ def _is_legacy(row: dict[str, Any]) -> bool:
 
 
 def _ranks(metrics: dict[str, Any], *keys: str) -> int | None:
-    """Return ranks beside tp, which stand among the metrics; 1 is left out, as older rows leave it out, so
-    that one server has one identity."""
+    """Return ranks beside tp; 1 is left out, as older rows leave it out: one server has one identity."""
     stated = {count(metrics, key) for key in keys} - {None}
     if len(stated) > 1:
         raise ContractError("ranks_contradict", f"metrics.{keys[0]}", sorted(stated))

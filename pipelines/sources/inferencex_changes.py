@@ -70,8 +70,8 @@ def _entries(part: Part) -> Iterator[tuple[str, Any]]:
     listed = strict_yaml(part.body)
     if isinstance(listed, dict):
         raise SourceError(
-            f"{part.name}: no list of changes. Acceptance lengths (golden_al_distribution) are read by nothing: "
-            "no result says which of them it was set to"
+            f"{part.name}: no list of changes; acceptance lengths (golden_al_distribution) are read by "
+            "nothing, for no result says which of them it was set to"
         )
     if not isinstance(listed, list) or not all(_is_entry(entry) for entry in listed):
         raise SourceError(
