@@ -184,7 +184,7 @@ REFERENCE: dict[str, Reference] = {
             "source",
             """
             source       | text! | the file's name without .csv
-            kind         | text! | what it holds [one of: rental, benchmark, token_price, index]
+            kind         | text! | what it holds [one of: rental, benchmark, token_price, index, correction]
             title        | text! | who published what
             homepage     | text  | where
             licence      | text! | licence or terms, in words
@@ -280,6 +280,45 @@ REFERENCE: dict[str, Reference] = {
             unit      | text!   | its unit
             reason    | text!   | why this value
             """,
+        ),
+        _reference(
+            "disclosure_weight",
+            "What a benchmark must state and what each part of it is worth, in points that sum to 100.",
+            "version field",
+            """
+            version     | text!  | version of the method
+            field       | text!  | what must be stated
+            field_order | count! | order of the fields
+            weight      | number! | points for stating it; half for stating part of it
+            is_gate     | bool!  | where nothing of it is stated, the figure is never ranked
+            whole       | text!  | what counts as stating it
+            part        | text   | what counts as stating part of it; blank: there is no part
+            """,
+        ),
+        _reference(
+            "report",
+            "A report that was read by a person and scored for what it states.",
+            "report_id",
+            """
+            report_id    | text!    | key
+            title        | text!    | its title, or what is known of it
+            publisher    | text!    | who published it
+            url          | text     | where
+            published_on | date     | day of publication
+            known_at     | instant! | when it was published
+            """,
+        ),
+        _reference(
+            "report_statement",
+            "What a report states of a field of disclosure_weight; what no line says it does not state.",
+            "report_id field",
+            """
+            report_id | text!   | the report
+            field     | text!   | the field
+            stated    | number! | 1 whole, 0.5 part
+            quote     | text!   | the passage, in short
+            """,
+            {"report_id": "report"},
         ),
         _reference(
             "session_assumption",

@@ -180,7 +180,7 @@ def _insert(
         _add(connection, "source", name, "rental", name, "", "", True, "", 10, 7, name in typed, False, False)
     for name in _new(connection, "provider", {r.values.get("provider") for r in rows} | providers.keys()):
         _add(connection, "provider", name, name, *providers.get(name, FIRM), None)
-    chips = {r.values.get("raw_gpu_name") for r in rows}
+    chips = {r.values.get(name) for r in rows for name in ("raw_gpu_name", "raw_chip_name")}
     for chip in _new(connection, "chip", {c for c in chips if c and c.startswith("case-")}):
         connection.execute(
             "insert into raw.chip (chip_id, chip_name, node_gpu_count) values ($1, $1, 8)", [chip]

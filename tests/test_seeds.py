@@ -18,6 +18,7 @@ SEEDS = Path(__file__).parents[1] / "seeds"
 FACT_COUNTS = {
     "benchmark_result/articles.csv": 12,
     "benchmark_result/inferencex_points.csv": 90,
+    "correction/corrections.csv": 0,
     "rental_index_value/inferencex_constants.csv": 65,
     "rental_index_value/published_indices.csv": 21,
     "rental_quote/list_prices.csv": 29,
