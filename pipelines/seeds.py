@@ -151,7 +151,7 @@ REFERENCE: dict[str, Reference] = {
         ),
         _reference(
             "model_alias",
-            "A name that a publisher or provider uses for a model.",
+            "A name that a publisher or provider uses for a model. A name that moves from model to model is none: a blank model_id keeps it so, and its note says why.",
             "source raw_name",
             """
             source   | text! | slug of the source that uses the name, or *
