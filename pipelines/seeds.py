@@ -282,6 +282,19 @@ REFERENCE: dict[str, Reference] = {
             """,
         ),
         _reference(
+            "vote_weight",
+            "What a provider's vote in an index weighs where it is not 1; a changed weight is a new version of the method. Without a row all weigh the same.",
+            "method version provider_id",
+            """
+            method      | text!     | the method, as in method_parameter
+            version     | text!     | its version
+            provider_id | text!     | the provider; one that only a source declares counts as well
+            weight      | positive! | its weight against that of another vote, which is 1 unless set
+            source      | text!     | who says so
+            note        | text      | why
+            """,
+        ),
+        _reference(
             "session_assumption",
             "A named assumption on how many sessions share one GPU; turns a speed into a cost that says what it assumes.",
             "assumption_id",
