@@ -113,7 +113,7 @@ RENTAL_QUOTE = RowKind(
         term_hours        | positive   | hours that a term_total or an instance_month buys
         price_type        | text!    | how the capacity is bought [one of: {PRICE_TYPES}]
         commitment_months | int      | months of commitment of a reserved price
-        derivation        | text     | null: listed as it is; else how the figure came about, and it never votes [one of: ask_statistic, derived_from_token_price]
+        derivation        | text     | null: listed as it is; else how the figure came about, and it never votes [one of: ask_statistic, derived_from_token_price, list_price_less_saving]
         machine_key       | text     | the physical machine, where a marketplace shows it; slices of one machine share it
         host_key          | text     | who owns the machine, where a marketplace shows it
         region            | text     | region as the source names it; null where one price holds everywhere
