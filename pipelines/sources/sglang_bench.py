@@ -16,7 +16,7 @@ from typing import Any
 
 from pipelines import load_test
 from pipelines.decode import strict_json_documents
-from pipelines.outcomes import one_of_each, only_part, whole_number
+from pipelines.outcomes import one_of_each, only_part, some_text, whole_number
 from pipelines.source import Outcome, Snapshot, Source
 
 SLUG = "sglang_bench"
@@ -90,7 +90,10 @@ def _workload(run: Mapping[str, Any]) -> dict[str, Any]:
         return {}
     if not dataset.startswith("random"):
         return {"dataset": dataset, "workload": dataset}
-    isl, osl = run.get("random_input_len"), run.get("random_output_len")
+    isl, osl = (
+        None if run.get(key) is None else whole_number(key, run[key])
+        for key in ("random_input_len", "random_output_len")
+    )
     return {"dataset": dataset, "isl_nominal": isl, "osl_nominal": osl}
 
 
@@ -115,8 +118,6 @@ def _server(run: Mapping[str, Any]) -> dict[str, Any]:
     if "prefill" in info or "decode" in info:
         return {"engine": "sglang", "disaggregated": True}
     copies, shared = info.get("dp_size"), info.get("enable_dp_attention")
-    # Absent is unknown; null is the server's word for none.
-    method = info.get("speculative_algorithm", "")
     return {
         "engine": "sglang",
         "engine_version": info.get("version"),
@@ -129,8 +130,16 @@ def _server(run: Mapping[str, Any]) -> dict[str, Any]:
         # With shared attention the copies lie on the tensor ranks; without, each has ranks of its own.
         "dp": copies if shared else None,
         "workers": copies if shared is False else None,
-        "speculative_method": "none" if method is None else str(method).lower(),
+        "speculative_method": _speculative_method(info),
     }
+
+
+def _speculative_method(info: Mapping[str, Any]) -> str | None:
+    """Absent is unknown; null is the server's word for none."""
+    key = "speculative_algorithm"
+    if key not in info:
+        return None
+    return "none" if info[key] is None else some_text(key, info[key]).lower()
 
 
 SOURCE = Source(
