@@ -129,7 +129,7 @@ def test_runs_on_sixteen_gpus_of_two_roles() -> None:
     assert round(row["output_tok_s"], 1) == 2984.7
     assert round(row["output_tok_s"] / 16, 2) == 186.54
     assert round(row["total_tok_s"], 1) == 5969.4
-    assert round(row["interactivity_tok_s_user"], 2) == 47.32
+    assert round(row["interactivity_tok_s_user"], 1) == 47.3
     with pytest.raises(SourceError, match="chip_name"):
         read_file(VLLM, paths[0], {"publisher": "inferencex-branches", "evidence": "measured"})
     with pytest.raises(SourceError, match="raw_model_name"):
