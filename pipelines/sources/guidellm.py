@@ -122,7 +122,7 @@ def _row(benchmark: Mapping[str, Any], report: Mapping[str, Any]) -> dict[str, A
         raise ContractError("missing_value", "metrics.request_totals.successful", None)
     is_stream = at(config, "backend", "stream") is not False
     return {
-        "run_id": at(config, "id_") or at(config, "run_id"),
+        "run_id": at(config, "id_") or benchmark.get("id_"),
         "measured_on": started.date() if started else None,
         "raw_model_name": model_name("config.backend.model", at(config, "backend", "model")),
         "completed_requests": completed,
