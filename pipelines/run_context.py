@@ -24,7 +24,7 @@ OPTIONAL = (
     "prefill_tp", "prefill_pp", "prefill_ep", "prefill_dp", "prefill_dp_attention", "prefill_workers",
     "engine", "engine_version", "image", "weight_precision", "kv_precision", "model_revision",
     "workload", "isl_nominal", "osl_nominal", "dataset", "dataset_seed", "cache_hit_rate",
-    "concurrency", "request_rate", "speculative_method", "acceptance_length", "acceptance_basis",
+    "concurrency", "request_rate", "arrival", "speculative_method", "acceptance_length", "acceptance_basis",
     "accuracy_task", "accuracy_value", "power_w_gpu", "power_kw_gpu_provisioned", "traffic_basis",
 )  # fmt: skip
 RENAMED = {"chip_name": "raw_chip_name", "model_name": "raw_model_name"}

@@ -194,7 +194,15 @@ def test_no_speed_comes_from_a_mean_a_tail_or_the_gap_between_chunks(slug: str) 
 def test_seconds_under_a_name_for_milliseconds_are_refused(tpot: float) -> None:
     run = {key: value for key, value in VLLM_RUN.items() if not key.endswith("tpot_ms")}
     assert reasons(read_runs(VLLM, run | {"median_tpot_ms": tpot})) == ["tpot_out_of_range"]
-    assert reasons(read_runs(VLLM, VLLM_RUN | {"median_tpot_ms": -20})) == ["tpot_out_of_range"]
+    assert reasons(read_runs(VLLM, VLLM_RUN | {"median_tpot_ms": -20})) == ["negative"]
+
+
+def test_a_tpot_that_counts_chunks_is_left_out_with_a_note() -> None:
+    # After its first token a request of 512 tokens took 10,650 ms: 511 gaps of 20.8, not of 2.
+    chunks = {"mean_tpot_ms": 2, "median_tpot_ms": 2, "p90_tpot_ms": 3, "p99_tpot_ms": 4}
+    row = point(read_runs(VLLM, VLLM_RUN | chunks))
+    assert (row["interactivity_tok_s_user"], row["tpot_p50_ms"], row["output_tok_s"]) == (None, None, 327.68)
+    assert "TPOT left out" in row["note"]
 
 
 def test_genai_unit_is_the_one_that_the_file_declares() -> None:
@@ -207,7 +215,10 @@ def test_genai_unit_is_the_one_that_the_file_declares() -> None:
     row, same = point(read_runs(GENAI, in_ms)), point(read_runs(GENAI, GENAI_RUN))
     for column in ("ttft_p50_ms", "tpot_p50_ms", "e2e_p99_ms", "interactivity_tok_s_user"):
         assert row[column] == same[column]
-    assert reasons(read_runs(GENAI, GENAI_RUN | {"_time_unit": "ms"})) == ["tpot_out_of_range"]
+    wrong = GENAI_RUN | {"_time_unit": "ms"}
+    assert reasons(read_runs(GENAI, wrong)) == ["speed_is_not_reciprocal_of_tpot"]
+    silent = genai(stats={key: value for key, value in stats.items() if key != "output_inference_speed"})
+    assert reasons(read_runs(GENAI, silent | {"_time_unit": "ms"})) == ["tpot_out_of_range"]
     with pytest.raises(SourceError, match="latencies in ms or s"):
         read_runs(GENAI, GENAI_METADATA, in_ms, context=STATED)
     with pytest.raises(SourceError, match="latencies in us"):
@@ -223,9 +234,9 @@ def test_genai_speed_that_its_tpot_contradicts_is_refused() -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"p90_ttft_ms": 100}, "percentiles_not_in_order"),
-        ({"p99_tpot_ms": 22}, "percentiles_not_in_order"),
-        ({"median_e2el_ms": 120}, "first_token_after_the_last"),
+        ({"p90_ttft_ms": 100}, "percentiles_out_of_order"),
+        ({"p99_tpot_ms": 22}, "percentiles_out_of_order"),
+        ({"median_e2el_ms": 120}, "request_shorter_than_its_first_token"),
     ],
 )
 def test_times_that_cannot_be_are_refused(change: dict[str, Any], reason: str) -> None:
@@ -245,20 +256,24 @@ def test_what_was_not_measured_is_unknown_though_the_tool_writes_zero() -> None:
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ({}, (16, None, "request rate unlimited")),
-        ({"request_rate": 4.5}, (None, 4.5, "at most 16 in flight")),
-        ({"max_concurrency": None}, (None, None, "request rate unlimited")),
-        ({"max_concurrency": 65}, (None, None, "request rate unlimited; at most 65 in flight")),
+        ({}, (16, None, "closed_loop", "request rate unlimited")),
+        ({"request_rate": 4.5}, (None, 4.5, "poisson", "at most 16 in flight")),
+        ({"request_rate": 4.5, "burstiness": 0.5}, (None, 4.5, None, "at most 16 in flight")),
+        ({"max_concurrency": None}, (None, None, "all_at_once", "request rate unlimited")),
+        (
+            {"max_concurrency": 65},
+            (None, None, "all_at_once", "request rate unlimited; at most 65 in flight"),
+        ),
         (
             {"ramp_up_strategy": "linear", "ramp_up_start_rps": 1, "ramp_up_end_rps": 9},
-            (None, None, "request rate ramped from 1 to 9 per second; at most 16 in flight"),
+            (None, None, None, "request rate ramped from 1 to 9 per second; at most 16 in flight"),
         ),
     ],
-    ids=["unlimited", "rate", "no_limit", "fewer_requests_than_the_limit", "ramp"],
+    ids=["unlimited", "rate", "bursts", "no_limit", "fewer_requests_than_the_limit", "ramp"],
 )
 def test_load_is_what_held_and_not_what_was_allowed(change: dict[str, Any], expected: tuple) -> None:
     row = point(read_runs(VLLM, VLLM_RUN | change))
-    assert (row["concurrency"], row["request_rate"], row["note"]) == expected
+    assert (row["concurrency"], row["request_rate"], row["arrival"], row["note"]) == expected
 
 
 @pytest.mark.parametrize("rate", [float("nan"), float("-inf"), "fast", True])

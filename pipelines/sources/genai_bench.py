@@ -15,14 +15,29 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from pipelines import load_test
+from pipelines.benchmark_files import refuse_all_but
 from pipelines.contracts import ContractError
 from pipelines.decode import strict_json
-from pipelines.outcomes import at, check_clock, one_of_each, plain_number, whole_number
+from pipelines.measured import (
+    KIND,
+    Beside,
+    agree,
+    check_completed,
+    check_run_id,
+    count,
+    figure,
+    model_named,
+    outcome,
+    run_digest,
+    server_throughput,
+    times,
+    wanted,
+)
+from pipelines.outcomes import at, check_clock, one_of_each, whole_number
 from pipelines.source import NotApplicable, Outcome, Part, Snapshot, Source, SourceError
 
 SLUG = "genai_bench"
-MS = {"s": 1000, "ms": 1}
+UNITS = {"s", "ms"}
 # The scenario of a run: fixed lengths, normal or even spread, a prefix that all requests share.
 SCENARIOS = {
     "fixed": re.compile(r"D\((\d+),(\d+)\)"),
@@ -33,6 +48,8 @@ SCENARIOS = {
 STAMP = re.compile(r"_(\d{8}_\d{6})/?$", re.ASCII)
 # The median of reciprocals is not quite the reciprocal of the median; another unit is a thousand times off.
 SPEED_TOLERANCE = Decimal("0.2")
+# Means and sums of the same requests, but for rounding.
+COUNTED_TOLERANCE = Decimal("0.01")
 TIMES = {
     f"{column}_{percentile}_ms": f"{field}.{percentile}"
     for column, field, percentiles in (
@@ -53,8 +70,8 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     metadata, runs = _documents(snapshot.parts)
     if (made := _made(metadata)) is not None:
         check_clock("measured", made, snapshot)
-    load_test.check_run_id(snapshot.context, len(runs))
-    found = [_outcome(name, run, metadata, snapshot.context) for name, run in runs]
+    check_run_id(snapshot.context, len(runs))
+    found = [_outcome(name, run, metadata, snapshot) for name, run in runs]
     yield from one_of_each(found, lambda point: point.row["run_id"])
 
 
@@ -68,7 +85,7 @@ def _documents(parts: tuple[Part, ...]) -> tuple[dict[str, Any], list[tuple[str,
     metadata, runs = [], []
     for part in parts:
         document = strict_json(part.body)
-        load_test.checked_for(SLUG, document, part.name)
+        refuse_all_but(SLUG, document, part.name)
         if "aggregated_metrics" in document:
             runs.append((part.name, document))
         else:
@@ -90,9 +107,7 @@ def _made(metadata: Mapping[str, Any]) -> datetime | None:
         return None
 
 
-def _outcome(
-    name: str, run: Mapping[str, Any], metadata: Mapping[str, Any], context: Mapping[str, Any]
-) -> Outcome:
+def _outcome(name: str, run: Mapping[str, Any], metadata: Mapping[str, Any], snapshot: Snapshot) -> Outcome:
     whole = run["aggregated_metrics"]
     if not isinstance(whole, dict) or not isinstance(whole.get("stats"), dict):
         raise SourceError(f"{name}: aggregated_metrics without stats")
@@ -101,43 +116,50 @@ def _outcome(
     if isinstance(listed, list) and listed and scenario not in listed:
         raise SourceError(f"{name}: scenario {scenario!r} is none of the experiment's")
     if task != "text-to-text":
-        return NotApplicable(load_test.KIND, "no_text_to_text", name)
-    return load_test.outcome(
-        run, name, lambda _: _row(whole, _unit_ms(run, metadata, name), metadata), context
+        return NotApplicable(KIND, "no_text_to_text", name)
+    unit = _unit(run, metadata, name)
+    return outcome(
+        lambda: (_row(whole, unit, metadata), _beside(whole, unit)), snapshot, name, run_id=run_digest(run)
     )
 
 
-def _unit_ms(run: Mapping[str, Any], metadata: Mapping[str, Any], name: str) -> int:
-    """Return the ms of the unit of latencies; seconds are what files held before there was a choice."""
+def _unit(run: Mapping[str, Any], metadata: Mapping[str, Any], name: str) -> str:
+    """Return the unit of latencies; seconds are what files held before there was a choice."""
     units = (run.get("_time_unit"), metadata.get("metrics_time_unit"))
     stated = {str(unit) for unit in units if unit is not None}
-    if len(stated) > 1 or not stated <= MS.keys():
+    if len(stated) > 1 or not stated <= UNITS:
         raise SourceError(f"{name}: latencies in {' or '.join(sorted(stated))}, where s or ms is known")
-    return MS[stated.pop()] if stated else MS["s"]
+    return stated.pop() if stated else "s"
 
 
-def _row(whole: Mapping[str, Any], unit_ms: int, metadata: Mapping[str, Any]) -> dict[str, Any]:
-    requests = whole_number("num_completed_requests", whole.get("num_completed_requests"))
+def _row(whole: Mapping[str, Any], unit: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
+    requests = wanted(count, "num_completed_requests", whole.get("num_completed_requests"))
     made = whole.get("mean_output_throughput_tokens_per_s")
-    load_test.check_completed("num_completed_requests", requests, None, made)
-    figures = {key: at(whole, "stats", *key.split(".")) for key in TIMES.values()}
-    measured = load_test.times(figures, TIMES, unit_ms)
-    user = load_test.speed(measured["tpot_p50_ms"])
-    stated = at(whole, "stats", "output_inference_speed", "p50")
-    if user and stated is not None:
-        ratio = plain_number("stats.output_inference_speed.p50", stated) / user["interactivity_tok_s_user"]
-        if abs(ratio - 1) > SPEED_TOLERANCE:
-            raise ContractError("speed_is_not_reciprocal_of_tpot", "stats.output_inference_speed.p50", stated)
-    failed = whole.get("num_error_requests")
+    check_completed("num_completed_requests", requests, None, made)
+    measured = times({key: at(whole, "stats", *key.split(".")) for key in TIMES.values()}, TIMES, unit)
+    _check_speed(at(whole, "stats", "output_inference_speed", "p50"), measured["tpot_p50_ms"])
     return {
         **_server(metadata),
         **_workload(whole.get("scenario")),
         **_throughput(whole, requests),
-        "failed_requests": None if failed is None else whole_number("num_error_requests", failed),
+        "failed_requests": count("num_error_requests", whole.get("num_error_requests")),
         **measured,
-        **user,
         **_load(whole),
     }
+
+
+def _beside(whole: Mapping[str, Any], unit: str) -> Beside:
+    fields = ("ttft", "tpot", "e2e_latency")
+    means = {field: at(whole, "stats", field, "mean") for field in fields}
+    return Beside(None, *times(means, {field: field for field in fields}, unit).values())
+
+
+def _check_speed(stated: Any, tpot_ms: Decimal | None) -> None:
+    """Raise ContractError when the median speed that is stated has another unit than the median TPOT."""
+    field = "stats.output_inference_speed.p50"
+    speed = figure(field, stated)
+    if speed is not None and tpot_ms and not agree(speed * tpot_ms, Decimal(1000), SPEED_TOLERANCE):
+        raise ContractError("speed_is_not_reciprocal_of_tpot", field, stated)
 
 
 def _throughput(whole: Mapping[str, Any], requests: int) -> dict[str, Any]:
@@ -146,8 +168,9 @@ def _throughput(whole: Mapping[str, Any], requests: int) -> dict[str, Any]:
     for kind in ("input", "output"):
         field = f"stats.num_{kind}_tokens"
         total, mean = (at(whole, *field.split("."), key) for key in ("sum", "mean"))
-        tokens[kind] = _whole(f"{field}.sum", total)
-        if abs(plain_number(f"{field}.mean", mean) * requests - tokens[kind]) > tokens[kind] / Decimal(100):
+        tokens[kind] = wanted(count, f"{field}.sum", total)
+        counted = wanted(figure, f"{field}.mean", mean) * requests
+        if not agree(counted, Decimal(tokens[kind]), COUNTED_TOLERANCE):
             raise ContractError("throughput_leaves_out_requests", f"{field}.sum", total)
     stated = {
         f"{short}_tok_s": (key, whole.get(key))
@@ -157,15 +180,7 @@ def _throughput(whole: Mapping[str, Any], requests: int) -> dict[str, Any]:
             ("total", "mean_total_tokens_throughput_tokens_per_s"),
         )
     }
-    return load_test.throughput(whole.get("run_duration"), requests, tokens, stated)
-
-
-def _whole(field: str, value: Any) -> int:
-    """Read a sum of whole numbers, which some versions write as 3200.0."""
-    number = plain_number(field, value)
-    if number != number.to_integral_value():
-        raise ContractError("fractional", field, value)
-    return int(number)
+    return server_throughput(whole.get("run_duration"), requests, tokens, stated)
 
 
 def _load(whole: Mapping[str, Any]) -> dict[str, Any]:
@@ -175,9 +190,9 @@ def _load(whole: Mapping[str, Any]) -> dict[str, Any]:
     """
     kind = whole.get("iteration_type", "num_concurrency")
     if kind == "request_rate":
-        return {"request_rate": plain_number(kind, whole.get(kind))}
+        return {"request_rate": wanted(figure, kind, whole.get(kind))}
     if kind == "num_concurrency":
-        return {"concurrency": whole_number(kind, whole.get(kind))}
+        return {"concurrency": whole_number(kind, whole.get(kind)), "arrival": "closed_loop"}
     raise ContractError("value_not_allowed", "iteration_type", kind)
 
 
@@ -213,7 +228,7 @@ def _server(metadata: Mapping[str, Any]) -> dict[str, Any]:
         "accelerator_count": None if count is None else int(count),
         "engine": metadata.get("server_engine"),
         "engine_version": metadata.get("server_version"),
-        **load_test.model_named("model", metadata.get("model")),
+        **model_named("model", metadata.get("model")),
         "dataset": None if dataset == "None" else dataset,
     }
 

@@ -14,9 +14,24 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from pipelines import load_test
+from pipelines.benchmark_files import refuse_all_but
 from pipelines.decode import strict_json_documents
-from pipelines.outcomes import one_of_each, only_part, some_text, whole_number
+from pipelines.measured import (
+    Beside,
+    agree,
+    check_completed,
+    check_run_id,
+    count,
+    figure,
+    model_named,
+    offered_load,
+    outcome,
+    run_digest,
+    server_throughput,
+    times,
+    wanted,
+)
+from pipelines.outcomes import one_of_each, only_part, some_text
 from pipelines.source import Outcome, Snapshot, Source
 
 SLUG = "sglang_bench"
@@ -47,30 +62,38 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     part = only_part(snapshot.parts, "one file of lines is read at a time")
     runs = strict_json_documents(part.body)
     for number, run in enumerate(runs):
-        load_test.checked_for(SLUG, run, f"{part.name}, run {number}")
-    load_test.check_run_id(snapshot.context, len(runs))
-    found = [load_test.outcome(run, f"run {n}", _row, snapshot.context) for n, run in enumerate(runs)]
+        refuse_all_but(SLUG, run, f"{part.name}, run {number}")
+    check_run_id(snapshot.context, len(runs))
+    found = [_outcome(run, f"run {number}", snapshot) for number, run in enumerate(runs)]
     yield from one_of_each(found, lambda point: point.row["run_id"])
 
 
+def _outcome(run: Mapping[str, Any], locator: str, snapshot: Snapshot) -> Outcome:
+    return outcome(lambda: (_row(run), _beside(run)), snapshot, locator, run_id=run_digest(run))
+
+
 def _row(run: Mapping[str, Any]) -> dict[str, Any]:
-    requests = whole_number("completed", run["completed"])
+    requests = wanted(count, "completed", run["completed"])
     totals = [run.get(key) for key in ("output_throughput", "total_throughput", "request_throughput")]
-    load_test.check_completed("completed", requests, None, *totals)
+    check_completed("completed", requests, None, *totals)
     accepted = run.get("accept_length")
-    offered = load_test.load(run.get("request_rate"), run.get("max_concurrency"))
-    measured = load_test.times(run, TIMES)
+    load = offered_load(run.get("request_rate"), run.get("max_concurrency"), None, "poisson")
     return {
         **_server(run),
         **_workload(run),
         **_throughput(run, requests),
-        **measured,
-        **load_test.speed(measured["tpot_p50_ms"]),
+        **times(run, TIMES, "ms"),
         "acceptance_length": accepted,
         "acceptance_basis": None if accepted is None else "measured",
-        **offered,
-        "note": load_test.joined([offered["note"], _second_count(run)]),
+        **load,
+        "note": "; ".join(filter(None, [load["note"], _second_count(run)])) or None,
     }
+
+
+def _beside(run: Mapping[str, Any]) -> Beside:
+    means = times(run, {name: f"mean_{name}_ms" for name in ("ttft", "tpot", "e2e_latency")}, "ms")
+    rate = figure("request_throughput", run.get("request_throughput"))
+    return Beside(rate, means["ttft"], means["tpot"], means["e2e_latency"])
 
 
 def _throughput(run: Mapping[str, Any], requests: int) -> dict[str, Any]:
@@ -80,7 +103,7 @@ def _throughput(run: Mapping[str, Any], requests: int) -> dict[str, Any]:
         "input_tok_s": ("input_throughput", run.get("input_throughput")),
         "total_tok_s": ("total_throughput", run.get("total_throughput")),
     }
-    return load_test.throughput(run["duration"], requests, tokens, stated)
+    return server_throughput(run["duration"], requests, tokens, stated)
 
 
 def _workload(run: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,18 +113,15 @@ def _workload(run: Mapping[str, Any]) -> dict[str, Any]:
         return {}
     if not dataset.startswith("random"):
         return {"dataset": dataset, "workload": dataset}
-    isl, osl = (
-        None if run.get(key) is None else whole_number(key, run[key])
-        for key in ("random_input_len", "random_output_len")
-    )
+    isl, osl = (count(key, run.get(key)) for key in ("random_input_len", "random_output_len"))
     return {"dataset": dataset, "isl_nominal": isl, "osl_nominal": osl}
 
 
 def _second_count(run: Mapping[str, Any]) -> str | None:
     """What to note when the text that came back makes another number of tokens than the server counted."""
-    counted = whole_number("total_output_tokens", run.get("total_output_tokens"))
-    again = whole_number("total_output_tokens_retokenized", run["total_output_tokens_retokenized"])
-    if counted == 0 or abs(Decimal(again) / counted - 1) <= RETOKENIZED_TOLERANCE:
+    counted = wanted(count, "total_output_tokens", run.get("total_output_tokens"))
+    again = count("total_output_tokens_retokenized", run["total_output_tokens_retokenized"])
+    if again is None or agree(Decimal(again), Decimal(counted), RETOKENIZED_TOLERANCE):
         return None
     return f"{again} output tokens when tokenized again, {counted} as the server counted"
 
@@ -121,7 +141,7 @@ def _server(run: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "engine": "sglang",
         "engine_version": info.get("version"),
-        **load_test.model_named("server_info.model_path", info.get("model_path")),
+        **model_named("server_info.model_path", info.get("model_path")),
         "disaggregated": False if info.get("disaggregation_mode") == "null" else None,
         "tp": info.get("tp_size"),
         "pp": info.get("pp_size"),

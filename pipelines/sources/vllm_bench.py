@@ -15,10 +15,25 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime
 from typing import Any
 
-from pipelines import load_test
+from pipelines.benchmark_files import refuse_all_but
 from pipelines.contracts import ContractError
 from pipelines.decode import strict_json_documents
-from pipelines.outcomes import check_clock, one_of_each, only_part, plain_number, whole_number
+from pipelines.measured import (
+    KIND,
+    Beside,
+    check_completed,
+    check_run_id,
+    count,
+    figure,
+    model_named,
+    offered_load,
+    outcome,
+    run_digest,
+    server_throughput,
+    times,
+    wanted,
+)
+from pipelines.outcomes import check_clock, one_of_each, only_part
 from pipelines.source import NotApplicable, Outcome, Part, Snapshot, Source, SourceError
 
 SLUG = "vllm_bench"
@@ -45,14 +60,15 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     """
     runs = _runs(snapshot.parts)
     check_clock("measured", _newest(runs), snapshot)
-    load_test.check_run_id(snapshot.context, len(runs))
-    found = []
-    for number, run in enumerate(runs):
-        if "total_output_tokens" in run:
-            found.append(load_test.outcome(run, f"run {number}", _row, snapshot.context))
-        else:
-            found.append(NotApplicable(load_test.KIND, "no_generated_tokens", f"run {number}"))
+    check_run_id(snapshot.context, len(runs))
+    found = [_outcome(run, f"run {number}", snapshot) for number, run in enumerate(runs)]
     yield from one_of_each(found, lambda point: point.row["run_id"])
+
+
+def _outcome(run: Mapping[str, Any], locator: str, snapshot: Snapshot) -> Outcome:
+    if "total_output_tokens" not in run:
+        return NotApplicable(KIND, "no_generated_tokens", locator)
+    return outcome(lambda: (_row(run), _beside(run)), snapshot, locator, run_id=run_digest(run))
 
 
 def observed_at(parts: tuple[Part, ...]) -> datetime:
@@ -64,7 +80,7 @@ def _runs(parts: tuple[Part, ...]) -> list[dict[str, Any]]:
     part = only_part(parts, "one result file is read at a time")
     runs = strict_json_documents(part.body)
     for number, run in enumerate(runs):
-        load_test.checked_for(SLUG, run, f"{part.name}, run {number}")
+        refuse_all_but(SLUG, run, f"{part.name}, run {number}")
     return runs
 
 
@@ -85,28 +101,32 @@ def _day(stamp: Any) -> date:
 
 
 def _row(run: Mapping[str, Any]) -> dict[str, Any]:
-    requests = whole_number("completed", run["completed"])
-    planned = whole_number("num_prompts", run["num_prompts"])
+    requests = wanted(count, "completed", run["completed"])
+    planned = wanted(count, "num_prompts", run["num_prompts"])
     totals = [run.get(key) for key in ("output_throughput", "total_token_throughput", "request_throughput")]
-    load_test.check_completed("completed", requests, planned, *totals)
-    failed, seed = run.get("failed"), run.get("seed")
-    accepted = run.get("spec_decode_acceptance_length")
-    offered, measured = _load(run, planned), load_test.times(run, TIMES)
+    check_completed("completed", requests, planned, *totals)
+    seed, accepted = run.get("seed"), run.get("spec_decode_acceptance_length")
+    load = _load(run, planned)
     return {
         "measured_on": _day(run["date"]),
-        **load_test.model_named("model_id", run["model_id"]),
+        **model_named("model_id", run["model_id"]),
         "planned_requests": planned,
-        "failed_requests": None if failed is None else whole_number("failed", failed),
+        "failed_requests": count("failed", run.get("failed")),
         "dataset": run.get("dataset_name"),
         "dataset_seed": None if seed is None else str(seed),
         **_throughput(run, requests),
-        **measured,
-        **load_test.speed(measured["tpot_p50_ms"]),
+        **times(run, TIMES, "ms"),
         "acceptance_length": accepted,
         "acceptance_basis": None if accepted is None else "measured",
-        **offered,
-        "note": load_test.joined([offered["note"], _goodput(run)]),
+        **load,
+        "note": "; ".join(filter(None, [load["note"], _goodput(run)])) or None,
     }
+
+
+def _beside(run: Mapping[str, Any]) -> Beside:
+    means = times(run, {name: f"mean_{name}_ms" for name in ("ttft", "tpot", "e2el")}, "ms")
+    rate = figure("request_throughput", run["request_throughput"])
+    return Beside(rate, means["ttft"], means["tpot"], means["e2el"])
 
 
 def _throughput(run: Mapping[str, Any], requests: int) -> dict[str, Any]:
@@ -116,25 +136,25 @@ def _throughput(run: Mapping[str, Any], requests: int) -> dict[str, Any]:
         "input_tok_s": ("input_throughput", run.get("input_throughput")),
         "total_tok_s": ("total_token_throughput", run.get("total_token_throughput")),
     }
-    return load_test.throughput(run["duration"], requests, tokens, stated)
+    return server_throughput(run["duration"], requests, tokens, stated)
 
 
 def _load(run: Mapping[str, Any], planned: int) -> dict[str, Any]:
+    """Return the load: requests come as a Poisson process, unless a burstiness other than 1 is stated."""
     limit = run.get("max_concurrency")
     if run.get("ramp_up_strategy") is None:
-        return load_test.load(run["request_rate"], limit, planned)
+        arrival = "poisson" if figure("burstiness", run.get("burstiness")) in (None, 1) else None
+        return offered_load(run["request_rate"], limit, planned, arrival)
     first, last = run.get("ramp_up_start_rps"), run.get("ramp_up_end_rps")
-    offered = load_test.load(None, limit)
+    load = offered_load(None, limit, planned, None)
     ramp = f"request rate ramped from {first} to {last} per second"
-    return {**offered, "note": load_test.joined([ramp, offered["note"]])}
+    return {**load, "note": "; ".join(filter(None, [ramp, load["note"]]))}
 
 
 def _goodput(run: Mapping[str, Any]) -> str | None:
     """What the file says of requests that met their limits; some versions wrote a colon into the key."""
-    value = run.get("request_goodput", run.get("request_goodput:"))
-    return (
-        None if value is None else f"goodput {plain_number('request_goodput', value):f} requests per second"
-    )
+    value = figure("request_goodput", run.get("request_goodput", run.get("request_goodput:")))
+    return None if value is None else f"goodput {value:f} requests per second"
 
 
 SOURCE = Source(
