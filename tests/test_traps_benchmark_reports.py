@@ -329,6 +329,39 @@ def test_aiperf_agentx_scenario_is_its_own_workload() -> None:
     assert (row["workload"], row["traffic_basis"], row["dataset"]) == ("agentx", "replay", "x/traces")
 
 
+def test_aiperf_lists_of_models_datasets_and_phases_are_read() -> None:
+    """Later versions list them; a replay that is not seen would pass for a benchmark."""
+    dataset = {"name": "main", "format": "mooncake_trace", "random_seed": 42}
+    phase = {"name": "profiling", "concurrency": 16, "timing_mode": "request_rate"}
+
+    def lists(document: Any) -> None:
+        document["input_config"] = {
+            "models": {"items": [{"name": "org/model"}]},
+            "endpoint": {"urls": ["http://gpu-server:8000"]},
+            "datasets": [dataset],
+            "phases": [phase],
+        }
+
+    row = only(changed("aiperf", lists))
+    assert (row["raw_model_name"], row["concurrency"], row["dataset_seed"]) == ("org/model", 16, "42")
+    assert row["traffic_basis"] == "replay"
+
+    def warm_up(document: Any) -> None:
+        lists(document)
+        dataset["format"] = "sharegpt"
+        document["input_config"]["phases"] = [phase | {"concurrency": 1}, phase]
+
+    row = only(changed("aiperf", warm_up))
+    assert (row["traffic_basis"], row["concurrency"]) == ("benchmark", None)
+
+
+def test_aiperf_of_several_models_is_refused() -> None:
+    def two(document: Any) -> None:
+        document["input_config"]["endpoint"]["model_names"] = ["org/a", "org/b"]
+
+    assert reasons(changed("aiperf", two)) == ["several_models"]
+
+
 def test_aiperf_model_that_is_a_path_wants_a_name() -> None:
     def path(document: Any) -> None:
         document["input_config"]["endpoint"]["model_names"] = ["/data/models/llama"]

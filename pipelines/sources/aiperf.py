@@ -246,31 +246,49 @@ def _check_reciprocal(document: Mapping[str, Any], tpot_ms: Decimal | None) -> N
 def _model(config: Any) -> str | None:
     names = at(config, "endpoint", "model_names")
     if names is None:
+        names = [at(item, "name") for item in _items(at(config, "models"), "items")] or None
+    if names is None:
         return None
     if not isinstance(names, list) or len(names) != 1:
-        raise ContractError("several_models", "input_config.endpoint.model_names", names)
-    return model_name("input_config.endpoint.model_names", names[0])
+        raise ContractError("several_models", "input_config", names)
+    return model_name("input_config", names[0])
+
+
+def _items(config: Any, key: str) -> list[Any]:
+    """Return a list of the configuration; later versions list models, datasets and phases."""
+    found = at(config, key)
+    return found if isinstance(found, list) else []
 
 
 def _load(document: Mapping[str, Any], config: Any) -> dict[str, Any]:
     """Return what was sent: the load, the prompts and whether they replay a trace."""
-    public, scenario = at(config, "input", "public_dataset"), at(document, "metadata", "scenario")
-    loaders = (public, at(config, "input", "detected_loader"), at(config, "input", "custom_dataset_type"))
-    replayed = at(config, "input", "fixed_schedule") is True or any("trace" in str(name) for name in loaders)
+    scenario, asked, load = at(document, "metadata", "scenario"), at(config, "input"), at(config, "loadgen")
+    phases, datasets = _items(config, "phases"), _items(config, "datasets")
+    if load is None and len(phases) == 1:
+        load = {"concurrency": at(phases[0], "concurrency")}
+    named = [at(asked, key) for key in ("public_dataset", "detected_loader", "custom_dataset_type")]
+    named += [at(dataset, key) for dataset in datasets for key in ("dataset", "format")]
+    named += [at(phase, "timing_mode") for phase in phases]
     is_agentx = isinstance(scenario, str) and scenario.startswith(AGENTX)
-    seed = count("input_config.input.random_seed", at(config, "input", "random_seed"))
+    is_replay = is_agentx or at(asked, "fixed_schedule") is True or any(map(_is_of_a_trace, named))
+    only = datasets[0] if len(datasets) == 1 else {}
+    public = at(asked, "public_dataset") or at(only, "dataset")
+    seed = count("input_config.random_seed", at(asked if asked else only, "random_seed"))
     return {
-        "concurrency": count("input_config.loadgen.concurrency", at(config, "loadgen", "concurrency")),
-        "request_rate": figure("input_config.loadgen.request_rate", at(config, "loadgen", "request_rate")),
-        "planned_requests": count(
-            "input_config.loadgen.request_count", at(config, "loadgen", "request_count")
-        ),
+        "concurrency": count("input_config.loadgen.concurrency", at(load, "concurrency")),
+        "request_rate": figure("input_config.loadgen.request_rate", at(load, "request_rate")),
+        "planned_requests": count("input_config.loadgen.request_count", at(load, "request_count")),
         "dataset": at(document, "metadata", "dataset", "hf_dataset_name") or public,
         "dataset_seed": None if seed is None else str(seed),
         "workload": "agentx" if is_agentx else None,
-        "traffic_basis": "replay" if replayed or is_agentx else None,
+        "traffic_basis": "replay" if is_replay else None,
         **_lengths(config),
     }
+
+
+def _is_of_a_trace(name: Any) -> bool:
+    words = ("trace", "replay", "fixed_schedule")
+    return isinstance(name, str) and any(word in name.casefold() for word in words)
 
 
 def _lengths(config: Any) -> dict[str, Any]:
