@@ -85,7 +85,8 @@ ROUNDS = {
 }
 
 TOKENS_PER_SECOND = "Tokens/s"
-SCENARIOS = ("Offline", "Server", "Interactive")
+# How requests arrive, by the definition of each scenario.
+SCENARIOS = {"Offline": "all_at_once", "Server": "poisson", "Interactive": "poisson"}
 # `rdi`: research, development or internal. The contract has no word for it, so the note says it.
 RELEASE_STATUS = {"available": "available", "preview": "preview", "rdi": None}
 PRECISIONS = {
@@ -200,7 +201,7 @@ def _result(found: Mapping[str, Any], row: Mapping[str, Any], name: str) -> dict
     suite, division, submitter, platform, used_model, model, scenario = (
         some_text(key, found[key]) for key in keys
     )
-    _one_of("scenario", found, SCENARIOS)
+    _one_of("scenario", found, tuple(SCENARIOS))
     used, held = _accelerator_counts(found)
     engine, engine_version = _engine(_text("software", found) or "")
     task, score = _accuracy(_text("accuracy", found) or "")
@@ -222,6 +223,7 @@ def _result(found: Mapping[str, Any], row: Mapping[str, Any], name: str) -> dict
         "accelerator_count": used,
         "provisioned_accelerator_count": None if held == used else held,
         "workload": f"{series}-{model}-{scenario.lower()}",
+        "arrival": SCENARIOS[scenario],
         "throughput_basis": "system",
         "output_tok_s": plain_number("result", found["result"]),
         "accuracy_task": task,
