@@ -64,7 +64,7 @@ judged as (
                 then concat(points.acceptance_basis, '_acceptance')
             when coalesce(points.speculative_method, 'none') <> 'none' and points.acceptance_basis is null
                 then 'acceptance_not_labelled'
-            when points.release_status in ('preview', 'unofficial') then concat('release_is_', points.release_status)
+            when points.release_status in ('preview', 'internal', 'unofficial') then concat('release_is_', points.release_status)
             when success.success_share < parameters.min_success_share then 'success_share_low'
             when accuracy.accuracy_fallen then 'accuracy_fallen'
             when points.interactivity_tok_s_user is null then 'speed_unknown'
