@@ -246,6 +246,7 @@ EVALUATION_RESULT = RowKind(
     "One accuracy score of one served configuration: the gate of its speed, and no speed itself.",
     parse_columns("""
         publisher         | text!   | who published it
+        result_id         | text    | the publisher's own key of the evaluation, where it has one
         run_id            | text    | the run that measured it
         attempt           | int     | attempt of that run
         measured_on       | date!   | day of measurement

@@ -85,7 +85,7 @@ judged as (
             case when points.speculative_method is null then 'speculation unknown' end,
             case when points.acceptance_basis = 'measured' then 'real speculative acceptance' end,
             case when points.image is null then 'image unknown' end,
-            case when coalesce(points.accuracy_value, accuracy.value) is null then 'accuracy unknown' end
+            case when coalesce(points.accuracy_value, accuracy.accuracy_value) is null then 'accuracy unknown' end
         ) as flags,
     from points
     inner join disclosure on points.benchmark_point_id = disclosure.benchmark_point_id
