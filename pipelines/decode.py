@@ -1,6 +1,6 @@
 """Strict decoding: bytes from outside become values, or the whole payload is refused.
 
-Belongs here: the formats (gzip, JSON, YAML, CSV) and the reading of one number or one date from text.
+Belongs here: the formats (gzip, zip, JSON, YAML, CSV) and the reading of one number or one date from text.
 Does not belong here: what the values mean (that is each source's `parse`). Every reader refuses what
 a lenient one would pass in silence: duplicate keys, NaN, truncated documents, HTML in place of data.
 """
@@ -12,6 +12,7 @@ import gzip
 import io
 import json
 import re
+import zipfile
 import zlib
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
@@ -38,6 +39,26 @@ def gunzipped(body: bytes) -> bytes:
     if len(decoded) > MAX_DECODED_BYTES:
         raise SourceError(f"decompresses to more than {MAX_DECODED_BYTES} bytes")
     return decoded
+
+
+def unzipped(name: str, body: bytes) -> list[tuple[str, bytes]]:
+    """Return every file of a zip archive as (name, bytes) in the order of names; what is no zip, as it is.
+
+    Raises SourceError for an archive that is damaged, encrypted, empty or huge, or that has a name twice.
+    """
+    if not body.startswith(b"PK"):
+        return [(name, body)]
+    try:
+        with zipfile.ZipFile(io.BytesIO(body)) as archive:
+            members = sorted((m for m in archive.infolist() if not m.is_dir()), key=lambda m: m.filename)
+            names = [member.filename for member in members]
+            if not names or len(set(names)) < len(names):
+                raise SourceError(f"{name}: a zip archive without files, or with one name twice")
+            if sum(member.file_size for member in members) > MAX_DECODED_BYTES:
+                raise SourceError(f"{name}: decompresses to more than {MAX_DECODED_BYTES} bytes")
+            return [(f"{name}/{member.filename}", archive.read(member)) for member in members]
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, OSError, zlib.error) as error:
+        raise SourceError(f"{name}: not a whole zip archive: {error}") from error
 
 
 def text(body: bytes) -> str:
