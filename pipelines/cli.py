@@ -143,10 +143,13 @@ def import_files(
 ) -> None:
     """Store payload files as snapshots: same parser, same checks as a live fetch.
 
-    Folders are searched with all folders in them; .zip, .tar, .tar.gz, .tar.bz2 and .tar.xz are read without
-    being unpacked, and refused whole when they are damaged or unsafe. Of several files one that is refused
-    stops no other; the exit code is 1 when any was refused, or none was a payload. Hidden files, links
-    within a folder, and documents (README.md, *.log, ...) that the source does not read are skipped, counted.
+    Folders are searched with all folders in them. Archives (.zip, .tar, .tar.gz,
+    .tar.bz2, .tar.xz) are read without being unpacked, and refused whole when
+    damaged or unsafe. Of several files, one that is refused stops no other.
+
+    Skipped, and counted: hidden files, links within a folder, and documents
+    (README.md, *.log, ...) that the source does not read. Exit code 1: a file was
+    refused, or none was a payload.
     """
     if context_template:
         if slug or paths or observed_at or context:

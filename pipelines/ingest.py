@@ -170,6 +170,7 @@ def _moment(
         raise ImportRefused(
             f"{shown}: neither the payload nor its name says when it was seen; "
             "add --observed-at YYYY-MM-DD (or an instant with its zone)"
+            + (", or measured_on to its context" if source.kind == "benchmark" else "")
         )
     return moment
 
