@@ -15,6 +15,7 @@ import lzma
 import os
 import re
 import stat
+import struct
 import tarfile
 import zipfile
 from collections import Counter
@@ -45,6 +46,8 @@ OPENED = (".zip", *TAR_READERS)
 ARCHIVE_SUFFIXES = (*OPENED, ".7z", ".rar", ".tar.zst", ".tar.lz4", ".tzst")
 ARCHIVE_STARTS = (b"PK\x03\x04", b"PK\x05\x06", b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07")
 TAR_MARK, TAR_MARK_AT, TAR_BLOCK_BYTES = b"ustar", 257, 512
+# The end of a zip: 22 bytes and a comment. Where there are more entries than two bytes can say, it says this.
+ZIP_END, ZIP_END_REACH_BYTES, ZIP64_ENTRIES = b"PK\x05\x06", 22 + 65_535, 65_535
 CHUNK_BYTES = 1024 * 1024
 ENCRYPTED = 0x0001 | 0x0040 | 0x2000  # by password, strongly, and with a masked directory
 
@@ -306,6 +309,10 @@ def _zip_entries(path: Path, limits: Limits) -> Iterator[tuple[str, Iterator[byt
             raise _refusal(path, f"{printable(info.filename)} holds {length} bytes, not {info.file_size}")
 
     with zipfile.ZipFile(path) as opened:
+        # A damaged length in the directory swallows what follows it, which the library does not notice.
+        stated, found = _stated_entries(path), len(opened.infolist())
+        if stated not in (found, ZIP64_ENTRIES):
+            raise _refusal(path, f"not a whole archive: {found} entries, where {stated} are stated")
         for info in opened.infolist():
             name = printable(info.orig_filename)
             if "\0" in info.orig_filename:
@@ -318,6 +325,15 @@ def _zip_entries(path: Path, limits: Limits) -> Iterator[tuple[str, Iterator[byt
             if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise _refusal(path, f"{name} is neither stored nor deflated; write the zip again")
             yield info.filename, None if info.is_dir() else chunks(opened, info)
+
+
+def _stated_entries(path: Path) -> int:
+    """How many entries the end of a zip says that there are; the library found that end before us."""
+    with path.open("rb") as stream:
+        stream.seek(-min(path.stat().st_size, ZIP_END_REACH_BYTES), os.SEEK_END)
+        tail = stream.read()
+    (entries,) = struct.unpack_from("<H", tail, tail.rindex(ZIP_END) + 10)
+    return entries
 
 
 class _Meter:

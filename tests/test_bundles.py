@@ -221,6 +221,17 @@ def test_an_archive_cut_anywhere_is_refused(tmp_path, suffix):
             refusal(path)
 
 
+def test_a_zip_whose_directory_swallows_a_file_is_refused(tmp_path):
+    path = write(tmp_path / "bad.zip", {"a.json": b"1", "b.json": b"2"})
+    body = bytearray(path.read_bytes())
+    struct.pack_into(
+        "<H", body, body.index(b"PK\x01\x02") + 32, 46 + 6
+    )  # a comment as long as the next entry
+    path.write_bytes(body)
+    assert zipfile.ZipFile(path).namelist() == ["a.json"]
+    assert "1 entries, where 2 are stated" in refusal(path)
+
+
 @pytest.mark.parametrize("suffix", TARS)
 def test_a_tar_whose_next_header_is_damaged_does_not_end_there_in_silence(tmp_path, suffix):
     plain = write_tar(tmp_path / "a.tar", [entry("a.json", b"1" * 512), entry("b.json", b"2" * 512)])
