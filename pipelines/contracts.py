@@ -113,7 +113,7 @@ RENTAL_QUOTE = RowKind(
         term_hours        | positive   | hours that a term_total or an instance_month buys
         price_type        | text!    | how the capacity is bought [one of: {PRICE_TYPES}]
         commitment_months | int      | months of commitment of a reserved price
-        derivation        | text     | null: listed as it is; else how the figure came about, and it never votes [one of: ask_statistic, derived_from_token_price]
+        derivation        | text     | null: listed as it is; else how the figure came about, and it never votes [one of: ask_statistic, derived_from_token_price, list_price_less_saving]
         machine_key       | text     | the physical machine, where a marketplace shows it; slices of one machine share it
         host_key          | text     | who owns the machine, where a marketplace shows it
         region            | text     | region as the source names it; null where one price holds everywhere
@@ -166,12 +166,13 @@ BENCHMARK_RESULT = RowKind(
         raw_chip_name     | text!   | chip as the publisher names it
         raw_model_name    | text!   | model as the publisher names it
         model_revision    | text    | exact revision of the model
+        parameters_stated | text    | parameter counts that the publisher states beside the figure [one of: total, total_and_active]
         weight_precision  | text    | precision of the weights: fp4, fp8, bf16, int4
         kv_precision      | text    | precision of the KV cache
         engine            | text    | serving engine
         engine_version    | text    | its version
         image             | text    | its container image
-        release_status    | text    | what the publisher says of the hardware and software used [one of: available, preview, unofficial]
+        release_status    | text    | what the publisher says of the hardware and software used; internal: for research, development or inside use alone [one of: available, preview, internal, unofficial]
         tp                | count     | tensor-parallel ranks of the server; of one decode worker when disaggregated
         pp                | count     | pipeline-parallel ranks of the same
         cp                | count     | context-parallel ranks of the same
@@ -200,6 +201,7 @@ BENCHMARK_RESULT = RowKind(
         cache_hit_rate    | number  | share of input tokens that hit a prefix cache, 0 to 1
         concurrency       | count     | requests in flight
         request_rate      | positive  | requests per second offered
+        arrival           | text    | how requests arrive [one of: closed_loop, poisson, all_at_once, trace]
         sequences_per_gpu | positive  | sequences in flight per GPU, as stated
         planned_requests  | int     | requests that were to be sent in the measurement
         completed_requests | int    | requests that succeeded
@@ -336,6 +338,20 @@ FX_RATE = RowKind(
     """),
 )
 
+CORRECTION = RowKind(
+    "correction",
+    "What a person says of facts that are stored: from its day on they no longer count. Nothing is overwritten.",
+    parse_columns("""
+        row_kind          | text!    | what is corrected [one of: benchmark_result]
+        locator           | text!    | which: <publisher>/run/<run_id>, <publisher>/result/<result_id> or a benchmark_point_id
+        action            | text!    | what is done: retract takes the facts out of current views [one of: retract]
+        reason            | text!    | why
+        decided_on        | date!    | day of the decision at its publisher
+        known_at          | instant  | when the world could know it
+        url               | text     | where it can be read
+    """),
+)
+
 ROW_KINDS: dict[str, RowKind] = {
     kind.name: kind
     for kind in (
@@ -345,6 +361,7 @@ ROW_KINDS: dict[str, RowKind] = {
         EVALUATION_RESULT,
         RUN_RELIABILITY,
         CHANGE_NOTE,
+        CORRECTION,
         TOKEN_PRICE,
         FX_RATE,
     )

@@ -79,23 +79,39 @@ def strict_json(body: bytes) -> Any:
     in one object. NaN and Infinity, which JSON does not know and Python accepts, become decimals that no
     contract accepts: they cost their own row and not the payload.
     """
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            keys = [key for key, _ in pairs]
-            raise SourceError(f"duplicate key {next(k for k in keys if keys.count(k) > 1)!r}")
-        return found
-
     try:
-        return json.loads(
-            text(body),
-            object_pairs_hook=unique,
-            parse_float=Decimal,
-            parse_constant=Decimal,
-        )
+        return _JSON.decode(text(body))
     except (ValueError, RecursionError, InvalidOperation) as error:
         raise SourceError(f"not a whole JSON document: {error}") from error
+
+
+def strict_json_documents(body: bytes) -> list[Any]:
+    """Parse JSON documents that stand one after the other, as in JSON lines and in files appended to.
+
+    Raises SourceError where `strict_json` does for any of them, and when there is none: a file that was
+    cut shows in its last document.
+    """
+    decoded, place, found = text(body), 0, []
+    while rest := re.compile(r"\S").search(decoded, place):
+        try:
+            document, place = _JSON.raw_decode(decoded, rest.start())
+        except (ValueError, RecursionError, InvalidOperation) as error:
+            raise SourceError(f"document {len(found) + 1} is not a whole JSON document: {error}") from error
+        found.append(document)
+    if not found:
+        raise SourceError("no JSON document: the file is empty")
+    return found
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise SourceError(f"duplicate key {next(k for k in keys if keys.count(k) > 1)!r}")
+    return found
+
+
+_JSON = json.JSONDecoder(object_pairs_hook=_unique, parse_float=Decimal, parse_constant=Decimal)
 
 
 class _StrictLoader(yaml.CSafeLoader):

@@ -23,9 +23,10 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from pipelines import contracts, decode, outcomes, run_context, seeds, source, sources
+from pipelines import contracts, decode, outcomes, run_context, seed_shapes, seeds, source, sources
 from pipelines.contracts import ROW_KINDS, TYPES, RowKind, frame
-from pipelines.seeds import REFERENCE, SeedError
+from pipelines.seed_shapes import REFERENCE
+from pipelines.seeds import SeedError
 from pipelines.snapshots import DamagedSnapshot, Sidecar, SnapshotStore
 from pipelines.source import Parsed, Part, Source, SourceError
 from pipelines.warehouse import ArrowFrame
@@ -33,7 +34,7 @@ from pipelines.warehouse import ArrowFrame
 REFERENCE_SOURCE = "seeds"
 # What a run recorded of its own headline lies in the same store, and is no source of prices or points.
 RECORD_SOURCE = "record"
-SHARED_BY_PARSERS = (contracts, decode, outcomes, run_context, seeds, source)
+SHARED_BY_PARSERS = (contracts, decode, outcomes, run_context, seed_shapes, seeds, source)
 KEY_DDL = "source varchar not null, snapshot_id varchar not null, row_number bigint not null"
 OWN_TABLES = {
     "run": "as_of timestamptz not null",

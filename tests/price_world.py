@@ -117,12 +117,14 @@ def world(
     shuffle: int | None = None,
     seed_sources: Iterable[str] = (),
     history: bool = False,
+    weights: Mapping[str, float] | None = None,
 ) -> Query:
     """Build `rows` beside the seeds below `root` and return what asks the warehouse.
 
     providers: class, segment and reference region; a provider that is not named is a FIRM.
     marts: build these and what they read alone; none: everything. shuffle: lay the rows down in this
-    random order. seed_sources: these are typed facts. history: with the macros of the past.
+    random order. seed_sources: these are typed facts. history: with the macros of the past. weights: of
+    providers' votes in the index.
     """
     home = Home(root)
     home.warehouse.parent.mkdir(parents=True, exist_ok=True)
@@ -131,6 +133,8 @@ def world(
     with warehouse.write() as connection:
         connection.execute("update raw.run set as_of = ?", [as_of])
         _insert(connection, list(rows), dict(providers or {}), set(seed_sources), shuffle)
+        for provider, weight in (weights or {}).items():
+            _add(connection, "vote_weight", "index", "v1", provider, weight, "a test", None)
         models = _needed(list(marts))
         sql_build.build(connection, models)
         for macro in as_known.macros(run.models()) if history else ():
@@ -180,7 +184,7 @@ def _insert(
         _add(connection, "source", name, "rental", name, "", "", True, "", 10, 7, name in typed, False, False)
     for name in _new(connection, "provider", {r.values.get("provider") for r in rows} | providers.keys()):
         _add(connection, "provider", name, name, *providers.get(name, FIRM), None)
-    chips = {r.values.get("raw_gpu_name") for r in rows}
+    chips = {r.values.get(name) for r in rows for name in ("raw_gpu_name", "raw_chip_name")}
     for chip in _new(connection, "chip", {c for c in chips if c and c.startswith("case-")}):
         connection.execute(
             "insert into raw.chip (chip_id, chip_name, node_gpu_count) values ($1, $1, 8)", [chip]

@@ -367,9 +367,11 @@ def test_no_throughput_is_a_speed_per_user_or_the_printed_figure(embedded: Query
     assert {name for _, name in columns} == {
         *("output_tok_s_gpu", "input_tok_s_gpu", "total_tok_s_gpu"),
         *("output_tok_s_decode_gpu", "input_tok_s_prefill_gpu"),
-        *("throughput_tok_s_gpu", "throughput_live_tok_s_gpu"),
+        *("throughput_tok_s_gpu", "throughput_live_tok_s_gpu", "uncached_input_tok_s_gpu"),
     }
-    for table, column in columns:
+    # No typed point states how many of its input tokens hit a cache.
+    held = [(table, column) for table, column in columns if column != "uncached_input_tok_s_gpu"]
+    for table, column in held:
         # Within a tenth: the live figure of the production point, 11572.8, is the printed one before
         # it was rounded, and is computed and not stored.
         sql = f"select count(*), count({column}) from mart.{table}"

@@ -192,7 +192,7 @@ FIVE_WEIGHTS, FIVE_SDS = (0.30, 0.25, 0.20, 0.15, 0.10), (0.20, 0.21, 0.20, 0.25
 )
 @pytest.mark.parametrize("backwards", [False, True])
 def test_the_index_of_given_votes(weights, prices, sds, usd, band, backwards) -> None:
-    model = run.models()["core.rental_index_daily"]
+    models = run.models()
     connection = duckdb.connect()
     connection.execute("create schema raw; create schema core")
     connection.execute(
@@ -202,17 +202,18 @@ def test_the_index_of_given_votes(weights, prices, sds, usd, band, backwards) ->
     connection.execute(
         "create table core.rental_vote (date date, chip_id varchar, price_type varchar, "
         "commitment_months bigint, segment varchar, provider_id varchar, usd_per_gpu_hour double, "
-        "sd_usd_per_gpu_hour double, weight double, status varchar)"
+        "sd_usd_per_gpu_hour double, weight double, provider_weight double, status varchar)"
     )
     votes = list(enumerate(zip(prices, sds, weights, strict=True)))
     for number, figures in votes[::-1] if backwards else votes:
         connection.execute(
             "insert into core.rental_vote values "
-            "('2026-11-30', 'chip', 'on_demand', null, 'specialist', ?, ?, ?, ?, 'counted')",
-            [f"p{number}", *figures],
+            "('2026-11-30', 'chip', 'on_demand', null, 'specialist', ?, ?, ?, ?, ?, 'counted')",
+            [f"p{number}", *figures, figures[-1]],
         )
+    connection.execute(f"create table core.rental_index_level as {models['core.rental_index_level'].sql}")
     ((found, found_band),) = connection.execute(
-        f"select usd_per_gpu_hour, band_usd_per_gpu_hour from ({model.sql})"
+        f"select usd_per_gpu_hour, band_usd_per_gpu_hour from ({models['core.rental_index_daily'].sql})"
     ).fetchall()
     assert float(found) == pytest.approx(usd, abs=1e-9)
     if band is not None:

@@ -32,6 +32,7 @@ MARTS = (
     "mart.rental_index_vote",
     "mart.rental_price_daily",
     "mart.rental_price",
+    "mart.rental_index_blend_daily",
     "mart.rejected_row",
     "mart.snapshot_health",
     "clean.unmapped_name",
@@ -87,7 +88,7 @@ def quotes(draw: st.DrawFn) -> Row:
         "region": draw(or_none(["r1", "r2"])),
         "availability": draw(allowed("availability")),
         "listing_kind": draw(st.sampled_from(["bundle", "bundle", "bundle", "component"])),
-        "derivation": draw(or_none(["ask_statistic", "derived_from_token_price"])),
+        "derivation": draw(or_none(["ask_statistic", "list_price_less_saving", "derived_from_token_price"])),
         "machine_key": draw(or_none(["m1", "m2", "m3"])),
         "host_key": draw(or_none(["h1", "h2"])),
     }

@@ -138,7 +138,7 @@ def test_loading_twice_changes_no_row_and_no_value(warehouse, store):
 
     with warehouse.write() as connection:  # as if every parser had changed
         connection.execute("update raw.snapshot set parser = 'older code'")
-    assert len(load(warehouse, store, facts)) == 8  # 6 fact seeds and 2 payloads
+    assert len(load(warehouse, store, facts)) == 9  # 7 fact seeds and 2 payloads
     model(warehouse)
     assert fingerprints(warehouse) == once
 

@@ -12,12 +12,14 @@ from typing import Any
 import pytest
 
 from pipelines.contracts import BENCHMARK_RESULT, checked
-from pipelines.seeds import REFERENCE, SeedError, check_references, fact_files, fact_rows, read_reference
+from pipelines.seed_shapes import REFERENCE
+from pipelines.seeds import SeedError, check_references, fact_files, fact_rows, read_reference
 
 SEEDS = Path(__file__).parents[1] / "seeds"
 FACT_COUNTS = {
     "benchmark_result/articles.csv": 12,
     "benchmark_result/inferencex_points.csv": 90,
+    "correction/corrections.csv": 0,
     "rental_index_value/inferencex_constants.csv": 65,
     "rental_index_value/published_indices.csv": 21,
     "rental_quote/list_prices.csv": 29,
@@ -77,7 +79,8 @@ def test_references_resolve(reference):
 
 def test_no_reference_seed_is_empty_or_has_a_column_of_its_own(reference):
     for name, rows in reference.items():
-        assert rows, name
+        # Without weights all votes weigh the same, which is the method as it is published.
+        assert rows or name == "vote_weight", name
         header = (SEEDS / f"{name}.csv").read_text().splitlines()[0]
         assert header.split(",") == [column.name for column in REFERENCE[name].kind.columns]
 
@@ -132,6 +135,34 @@ def test_model_names_are_common_aliases(reference, facts):
     assert named <= common_names(reference, "model_alias")
 
 
+@pytest.mark.parametrize(
+    ("source", "name", "model_id"),
+    [
+        ("openrouter", "deepseek/deepseek-r1-0528", "deepseek-r1-0528"),
+        ("openrouter", "deepseek/deepseek-v3.2", "deepseek-v3.2"),
+        ("openrouter", "deepseek/deepseek-chat", None),
+        ("litellm_prices", "deepinfra/deepseek-ai/DeepSeek-R1-0528", "deepseek-r1-0528"),
+        ("litellm_prices", "fireworks_ai/accounts/fireworks/models/deepseek-v3p2", "deepseek-v3.2"),
+        ("litellm_prices", "deepseek/deepseek-chat", None),
+        ("litellm_prices", "deepseek/deepseek-reasoner", None),
+        ("litellm_prices", "deepseek-reasoner", None),
+        ("litellm_prices", "deepseek/deepseek-flash", None),
+        ("litellm_prices", "deepinfra/deepseek-ai/DeepSeek-V4.1-Flash-1017", None),
+    ],
+)
+def test_a_seller_s_name_that_moves_from_model_to_model_is_looked_at_and_left(
+    reference, source, name, model_id
+):
+    (row,) = [row for row in reference["model_alias"] if (row["source"], row["raw_name"]) == (source, name)]
+    assert row["model_id"] == model_id
+    assert row["note"]
+
+
+def test_every_alias_of_a_seller_says_where_it_is_from_or_why_it_is_none(reference):
+    sellers = [r for r in reference["model_alias"] if r["source"] in ("openrouter", "litellm_prices")]
+    assert all(row["note"] for row in sellers)
+
+
 @pytest.mark.parametrize(("alias", "target"), [("chip_alias", "chip_id"), ("model_alias", "model_id")])
 def test_alias_names_do_not_collide(reference, alias, target):
     meanings = defaultdict(set)
@@ -148,7 +179,7 @@ def test_chip_names_that_differ_by_little_stay_apart(reference):
     assert chip["*", "H100 NVL"] == "h100-nvl-94"
     assert chip["hyperstack", "NVIDIA H100 NVLink"] == "h100-pcie-80"
     assert chip["inferencex*", "b200"] == "b200-sxm-180"
-    assert chip["inferencex", "gb200"] == "gb200-nvl72"
+    assert chip["inferencex*", "gb200"] == "gb200-nvl72"
     assert chip["*", "a2-ultragpu-8g"] == "a100-sxm-80"
     assert chip["oci_price_list", "B95909"] == "a10"
     assert chip["prime_intellect", "H100_80GB"] is None

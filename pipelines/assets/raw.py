@@ -13,7 +13,7 @@ from pipelines.assets.sources import TABLE_OF_KIND, fetched_sources, snapshot_ke
 from pipelines.contracts import ROW_KINDS
 from pipelines.home import Home
 from pipelines.raw import OWN_TABLES, Loaded
-from pipelines.seeds import REFERENCE
+from pipelines.seed_shapes import REFERENCE
 
 
 class LoadConfig(dg.Config):

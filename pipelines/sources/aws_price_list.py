@@ -1,10 +1,16 @@
-"""AWS's public price list of EC2, one CSV file a region: on-demand Linux machines of one's own.
+"""AWS's public price list of EC2, one CSV file a region: on-demand Linux machines of one's own; and beside
+one of them, for the region that stands for AWS, what the Spot Advisor says that spot saves against it.
 
 Traps: hundreds of rows a machine (reserved terms, Windows, dedicated, capacity reservations at $0, capacity
 blocks) stand beside the one that anyone can rent; `EffectiveDate` is the first of the month, whenever the
 price changed, so it is not read; some machines carry parts of a GPU.
-Does not belong here: which GPU a type carries (a chip alias), and spot (the advisor states savings over a
-month in whole percent and no price; a price made of them would be ours and not AWS's).
+
+The advisor states whole percents, means of a month over all zones of a region, and no price: list price less
+saving is our figure, marked `list_price_less_saving`, and never votes or stands as a price. It wants both
+files at one moment, so they are two parts of a slice of their own, asked for last: an advisor that fails,
+hangs or changes its shape costs that slice and never a list, whose missed day is lost for good. The cost is
+one list asked for twice a day, so only one region has it; the list's rows count in the slice of the list.
+Does not belong here: which GPU a type carries (a chip alias).
 """
 
 from __future__ import annotations
@@ -16,10 +22,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from pipelines.contracts import ContractError
-from pipelines.decode import amount, gunzipped, iso_instant
-from pipelines.outcomes import by, check_clock, only_part, without_duplicates
+from pipelines.decode import amount, gunzipped, iso_instant, strict_json
+from pipelines.outcomes import at, by, check_clock, present, some_text, whole_number, without_duplicates
 from pipelines.source import (
     Accepted,
     NotApplicable,
@@ -33,12 +40,13 @@ from pipelines.source import (
 )
 
 URL = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonEC2/current/{}/index.csv"
+ADVISOR_URL = "https://spot-bid-advisor.s3.amazonaws.com/spot-advisor-data.json"
 KIND = "rental_quote"
-ONE_FILE = "the list of a region is one file"
 REGIONS = (
     "us-east-1", "us-east-2", "us-west-2", "ca-central-1", "eu-west-1", "eu-west-2", "eu-central-1",
     "eu-north-1", "ap-northeast-1", "ap-south-1", "ap-southeast-2", "sa-east-1",
 )  # fmt: skip
+SPOT_REGION = "us-east-1"
 
 UP_TO_EIGHT: dict[str, int | Decimal] = {
     "xlarge": 1, "2xlarge": 1, "4xlarge": 1, "8xlarge": 1, "12xlarge": 4, "16xlarge": 1,
@@ -106,14 +114,28 @@ MOST_PER_HOUR = 10_000
 
 
 def observed_at(parts: tuple[Part, ...]) -> datetime | None:
-    """Return the moment at which the list was published, from its first lines."""
-    published, _, _ = _opened(only_part(parts, ONE_FILE))
-    return published
+    """Return when a list was published, from its first lines; None with the advisor beside it."""
+    listed, advisor = _parts(parts)
+    # The advisor carries no date, and the list beside it may have been published weeks before.
+    return None if advisor else _opened(listed)[0]
+
+
+def _parts(parts: tuple[Part, ...]) -> tuple[Part, Part | None]:
+    """Return the list and, where there is one, the advisor; raises SourceError for anything else."""
+    if len(parts) not in (1, 2):
+        raise SourceError(f"{len(parts)} parts, where a list is one file, with or without the advisor's")
+    return parts[0], parts[1] if len(parts) == 2 else None
 
 
 def _opened(part: Part) -> tuple[datetime, list[str], Iterator[list[str]]]:
     """Return when the list was published, its header, and the rows that follow, read one by one."""
-    lines = io.TextIOWrapper(io.BytesIO(gunzipped(part.body)), "utf-8-sig", newline="")
+    body = gunzipped(part.body)
+    if body[:1] in (b"{", b"["):
+        raise SourceError(
+            f"{part.name}: JSON, and a list is CSV; the Spot Advisor's savings are no prices by themselves "
+            "and are read only beside a list that was fetched with them: import a region's index.csv instead"
+        )
+    lines = io.TextIOWrapper(io.BytesIO(body), "utf-8-sig", newline="")
     rows = csv.reader(lines, strict=True)
     preamble = {}
     try:
@@ -139,13 +161,28 @@ def _opened(part: Part) -> tuple[datetime, list[str], Iterator[list[str]]]:
 
 
 def parse(snapshot: Snapshot) -> Iterator[Outcome]:
-    """Yield one outcome per row of a GPU machine that may be ours, and one per type and reason for the rest.
+    """Yield one outcome per row of a GPU machine that may be ours, and one per type and reason for the rest;
+    with the advisor beside the list, one per saving on a GPU machine in the list's regions, and counts.
 
     A list holds hundreds of thousands of rows that are no price of ours; their outcomes state how many rows
-    they stand for. Prices are in the stated currency for an hour of the machine. Raises SourceError when the
-    file is not the list, is cut, comes from the future, or holds no GPU machine.
+    they stand for. Prices are in the stated currency for an hour of the machine. Raises SourceError when a
+    file is not the list or the advisor's, is cut, comes from the future, or holds no GPU machine.
     """
-    part = only_part(snapshot.parts, ONE_FILE)
+    listed, advisor = _parts(snapshot.parts)
+    candidates, counted = _listed(snapshot, listed)
+    quotes = without_duplicates(candidates, by("offer_key", "region", "currency"))
+    if advisor is not None:
+        row_count = counted.total() + len(candidates)
+        yield NotApplicable(KIND, "list_has_a_slice_of_its_own", f"{listed.name}, {row_count} rows")
+        yield from _spot(advisor, list(quotes))
+        return
+    yield from quotes
+    for (name, reason), count in sorted(counted.items()):
+        yield NotApplicable(KIND, reason, f"{name or 'no instance type'}, {count} rows")
+
+
+def _listed(snapshot: Snapshot, part: Part) -> tuple[list[Outcome], Counter[tuple[str, str]]]:
+    """Return the outcomes of rows that may be ours, and how many rows of each type and reason are not."""
     published, header, rows = _opened(part)
     check_clock("published", published, snapshot)
     counted: Counter[tuple[str, str]] = Counter()
@@ -162,9 +199,7 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
             candidates.append(why or _quote(snapshot, line, row))
     if not any(reason != "no_gpu" for _, reason in counted) and not candidates:
         raise SourceError(f"{part.name}: none of {counted.total()} rows is of a GPU machine")
-    yield from without_duplicates(candidates, by("offer_key", "region", "currency"))
-    for (name, reason), count in sorted(counted.items()):
-        yield NotApplicable(KIND, reason, f"{name or 'no instance type'}, {count} rows")
+    return candidates, counted
 
 
 def _whole(part: Part, header: list[str], rows: Iterator[list[str]]) -> Iterator[tuple[int, list[str] | str]]:
@@ -239,16 +274,101 @@ def _gpu_count(row: Mapping[str, str]) -> int | Decimal | None:
     return known if known is not None else listed
 
 
+def _spot(part: Part, quotes: list[Outcome]) -> Iterator[Outcome]:
+    """Yield what the advisor's savings make of the list's prices; whole regions and systems are counted."""
+    regions, labels = _advice(part)
+    listed = {
+        (found.row["region"], found.row["offer_key"]): found.row
+        for found in quotes
+        if isinstance(found, Accepted) and found.row["currency"] == "USD"
+    }
+    if not regions.keys() & {region for region, _ in listed}:
+        raise SourceError(
+            f"{part.name}: none of its {len(regions)} regions has a price in the list beside it"
+        )
+    for region, systems in regions.items():
+        if not any(region == priced for priced, _ in listed):
+            yield NotApplicable(KIND, "other_region", f"spot {region}")
+            continue
+        if not isinstance(systems, dict):
+            yield Rejected(KIND, "wrong_type", f"spot {region}", "spot_advisor", systems)
+            continue
+        for system, types in systems.items():
+            where = f"spot {region} {system}"
+            if not isinstance(types, dict):
+                yield Rejected(KIND, "wrong_type", where, system, types)
+            elif system != "Linux":
+                yield NotApplicable(KIND, "other_operating_system", f"{where}, {len(types)} types")
+            else:
+                ours = {t for t in types if GPU_FAMILY.match(t) or (region, t) in listed}
+                for name in sorted(ours):
+                    yield _less_saving(f"{where} {name}", types[name], labels, listed.get((region, name)))
+                yield NotApplicable(KIND, "no_gpu", f"{where}, {len(types) - len(ours)} types")
+
+
+def _advice(part: Part) -> tuple[dict[str, Any], dict[int, str]]:
+    """Return the advisor's savings by region, and in words what each bucket of interruptions means."""
+    document = strict_json(part.body)
+    regions, ranges = at(document, "spot_advisor"), at(document, "ranges")
+    if not isinstance(regions, dict) or not regions or not isinstance(ranges, list):
+        raise SourceError(f"{part.name}: no regions under 'spot_advisor' or no 'ranges': not its file")
+    try:
+        pairs = [
+            (whole_number("index", at(each, "index")), some_text("label", at(each, "label")))
+            for each in ranges
+        ]
+    except ContractError as error:
+        raise SourceError(f"{part.name}: ranges: {error}") from error
+    if len(dict(pairs)) < len(pairs):
+        raise SourceError(f"{part.name}: ranges: an index stands twice")
+    return regions, dict(pairs)
+
+
+def _less_saving(
+    where: str, advice: Any, labels: Mapping[int, str], listed: Mapping[str, Any] | None
+) -> Outcome:
+    if not isinstance(advice, dict):
+        return Rejected(KIND, "wrong_type", where, "advice", advice)
+    try:
+        # Whole percents: a fraction would be a share, and a hundredfold mistake.
+        saving = whole_number("s", present("s", advice))
+        bucket = whole_number("r", present("r", advice))
+        if not 0 <= saving < 100:
+            raise ContractError("out_of_range", "s", saving)
+        if bucket not in labels:
+            raise ContractError("out_of_range", "r", bucket)
+        if listed is None:
+            raise ContractError("no_on_demand_price", "s", saving)
+    except ContractError as error:
+        return Rejected(KIND, error.reason, where, error.field, error.value)
+    quote = {
+        **listed,
+        "price": listed["price"] * (100 - saving) / 100,
+        "price_type": "spot",
+        "derivation": "list_price_less_saving",
+        "note": (
+            f"list price less {saving} %, the mean of a month over all zones; "
+            f"interruption bucket {bucket}: {labels[bucket]}"
+        ),
+    }
+    return Accepted(KIND, quote, where)
+
+
 def requests() -> list[Request]:
-    """The current list of every region; a list is hundreds of megabytes, us-east-1 the largest."""
-    return [Request(URL.format(region), slice=region) for region in REGIONS]
+    """The current list of every region, hundreds of megabytes each; then one again, with the advisor."""
+    lists = [Request(URL.format(region), slice=region) for region in REGIONS]
+    spot = f"spot-{SPOT_REGION}"
+    return [*lists, Request(URL.format(SPOT_REGION), slice=spot), Request(ADVISOR_URL, slice=spot)]
 
 
 SOURCE = Source(
     kind="rental",
-    title="AWS price list of EC2",
+    title="AWS price list of EC2, and spot by the Spot Advisor's savings",
     homepage="https://docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/using-the-aws-price-list-bulk-api.html",
-    licence="Public price list, stated to be for information only; AWS's terms were not read.",
+    licence=(
+        "Public price list, stated to be for information only; AWS's terms were not read. The Spot Advisor's "
+        "file is public and undocumented."
+    ),
     passes_on=True,
     cadence="daily",
     source_rank=10,

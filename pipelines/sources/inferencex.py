@@ -193,6 +193,11 @@ def _fixed_length(row: dict[str, Any], metrics: dict[str, Any]) -> dict[str, Any
         "workload": f"fixed-{isl}-{osl}",
         "isl_nominal": isl,
         "osl_nominal": osl,
+        # Random prompts at fixed concurrency. Drafts are verified for real, over a chat template that keeps
+        # acceptance up (InferenceX PR 1737); how many were accepted, rows do not say.
+        "dataset": "random",
+        "arrival": "closed_loop",
+        "acceptance_basis": None if row.get("spec_method") in (None, "none") else "measured",
         "traffic_basis": "benchmark",
         **_throughput(row, metrics),
         **_latency(metrics),
@@ -211,6 +216,8 @@ def _replayed(row: dict[str, Any], metrics: dict[str, Any]) -> dict[str, Any]:
     speculative = row.get("spec_method") not in (None, "none")
     return {
         "workload": "agentx",
+        "dataset": "recorded agent sessions",
+        "arrival": "trace",
         "isl_mean": metric(metrics, "mean_input_tokens"),
         "osl_mean": metric(metrics, "mean_output_tokens_actual"),
         "cache_hit_rate": _cache_hit_rate(row, metrics),

@@ -1,8 +1,13 @@
 -- One benchmark point as a source states it, with GPU counts settled and throughputs in one form; one row
--- per raw row. Counts: a stated one wins; else tensor x pipeline x context ranks x workers. Expert
--- parallelism and data-parallel attention add no GPUs.
+-- per raw row. Counts: a stated one wins; else tensor x pipeline x context ranks x replicas x workers. Expert
+-- parallelism and data-parallel attention add no GPUs. Ceilings are physics and no taste: a token costs two
+-- operations per active parameter, and a user's next token waits for the active weights to be read once.
 -- grain: source, snapshot_id, row_number
 -- column: gpu_count_basis | stated, inferred (from ranks, or a legacy split solved from throughputs) or unknown
+-- column: node_fit | part_of_node, whole_nodes, or not_whole_nodes: GPUs that fill no number of nodes as rented; null: either is unknown
+-- column: tflops_needed_gpu | dense TFLOPS per GPU that the uncached tokens of the point want at least; null: its model's parameters are unknown
+-- column: tflops_ceiling_gpu | dense TFLOPS of the chip at the precision of the weights, the highest known where that is not stated
+-- column: speed_ceiling_tok_s_user | speed at which all decode GPUs together would read the active weights once per accepted token
 -- column: prefill_accelerator_count | GPUs of the prefill side; null when prefill and decode share GPUs
 -- column: decode_accelerator_count | GPUs of the decode side; null when prefill and decode share GPUs
 -- column: output_tok_s | output tokens per second of the whole deployment; null: its GPUs are unknown
@@ -25,6 +30,14 @@ snapshots as (
 
 names as (
     select * from clean.resolved_name
+),
+
+chips as (
+    select * from raw.chip
+),
+
+models as (
+    select * from raw.model
 ),
 
 resolved as (
@@ -79,15 +92,18 @@ counted as (
             when prefill_accelerator_count is not null then prefill_accelerator_count
             when split_prefill_count is not null then split_prefill_count
             else prefill_tp * coalesce(prefill_pp, 1) * prefill_workers
+                * case when coalesce(prefill_dp_attention, false) then 1 else coalesce(prefill_dp, 1) end
         end as prefill_gpus,
         case
             when not disaggregated then null
             when decode_accelerator_count is not null then decode_accelerator_count
             when split_prefill_count is not null then accelerator_count - split_prefill_count
             else tp * coalesce(pp, 1) * coalesce(cp, 1) * workers
+                * case when coalesce(dp_attention, false) then 1 else coalesce(dp, 1) end
         end as decode_gpus,
         case
             when not coalesce(disaggregated, false) then tp * coalesce(pp, 1) * coalesce(cp, 1) * coalesce(workers, 1)
+                * case when coalesce(dp_attention, false) then 1 else coalesce(dp, 1) end
         end as ranks,
     from split
 ),
@@ -125,6 +141,92 @@ totals as (
             when 'per_role_gpu' then total_tok_s * gpus
         end as system_total_tok_s,
     from scoped
+),
+
+-- A stated per-GPU figure holds for its own scope even where the GPUs are not counted.
+per_gpu as (
+    select
+        *,
+        case throughput_basis
+            when 'per_gpu' then output_tok_s
+            else system_output_tok_s / gpus
+        end as output_tok_s_gpu,
+        case throughput_basis
+            when 'per_gpu' then coalesce(input_tok_s, total_tok_s - output_tok_s)
+            else system_input_tok_s / gpus
+        end as input_tok_s_gpu,
+        case throughput_basis
+            when 'per_gpu' then coalesce(total_tok_s, input_tok_s + output_tok_s)
+            when 'per_role_gpu' then total_tok_s
+            else system_total_tok_s / gpus
+        end as total_tok_s_gpu,
+        case
+            when not disaggregated then null
+            when throughput_basis = 'per_role_gpu' then output_tok_s
+            else system_output_tok_s / decode_gpus
+        end as output_tok_s_decode_gpu,
+        case
+            when not disaggregated then null
+            when throughput_basis = 'per_role_gpu' then input_tok_s
+            else system_input_tok_s / prefill_gpus
+        end as input_tok_s_prefill_gpu,
+        -- Generated prompts of fixed length are computed unless a hit rate is stated; of others nobody knows.
+        case
+            when cache_hit_rate is not null then 1 - cache_hit_rate
+            when starts_with(workload, 'fixed-') then 1
+            else 0
+        end as computed_input_share,
+    from totals
+),
+
+physics as (
+    select
+        per_gpu.*,
+        case
+            when per_gpu.gpus is null or chips.node_gpu_count is null then null
+            when per_gpu.gpus % chips.node_gpu_count = 0 then 'whole_nodes'
+            when per_gpu.gpus < chips.node_gpu_count then 'part_of_node'
+            else 'not_whole_nodes'
+        end as node_fit,
+        -- Where the roles have GPUs of their own, the busier role counts.
+        case
+            when models.active_parameters_decode_b is null or models.active_parameters_prefill_b is null then null
+            when coalesce(per_gpu.output_tok_s_decode_gpu, per_gpu.input_tok_s_prefill_gpu) is not null
+                then greatest(
+                    coalesce(per_gpu.output_tok_s_decode_gpu, 0) * models.active_parameters_decode_b,
+                    coalesce(per_gpu.input_tok_s_prefill_gpu, 0) * per_gpu.computed_input_share
+                    * models.active_parameters_prefill_b
+                ) * 2 / 1000
+            when per_gpu.output_tok_s_gpu is not null
+                then (
+                    per_gpu.output_tok_s_gpu * models.active_parameters_decode_b
+                    + coalesce(per_gpu.input_tok_s_gpu, 0) * per_gpu.computed_input_share
+                    * models.active_parameters_prefill_b
+                ) * 2 / 1000
+            when per_gpu.total_tok_s_gpu is not null
+                then per_gpu.total_tok_s_gpu * per_gpu.computed_input_share
+                    * models.active_parameters_prefill_b * 2 / 1000
+        end as tflops_needed_gpu,
+        case
+            when per_gpu.weight_precision in ('bf16', 'fp16') then chips.fp8_dense_tflops / 2
+            when per_gpu.weight_precision in ('fp8', 'int8') then chips.fp8_dense_tflops
+            else coalesce(chips.fp4_dense_tflops, chips.fp8_dense_tflops)
+        end as tflops_ceiling_gpu,
+        -- Half a byte a weight where the precision is not stated: the ceiling is then the highest that could be.
+        case
+            when per_gpu.speculative_method = 'none' or per_gpu.acceptance_length is not null
+                then coalesce(per_gpu.decode_gpus, per_gpu.gpus) * chips.bandwidth_tb_s * 1000
+                    / models.active_parameters_decode_b
+                    / case
+                        when per_gpu.weight_precision in ('bf16', 'fp16') then 2
+                        when per_gpu.weight_precision in ('fp8', 'int8') then 1
+                        else 0.5
+                    end
+                    * case when per_gpu.speculative_method = 'none' then 1 else per_gpu.acceptance_length end
+        end as speed_ceiling_tok_s_user,
+    from per_gpu
+    left join chips on per_gpu.chip_id = chips.chip_id
+    left join models on per_gpu.model_id = models.model_id
 )
 
 select
@@ -134,6 +236,7 @@ select
     publisher,
     point_label,
     supersedes_label,
+    result_id,
     run_id,
     attempt,
     chip_id,
@@ -141,20 +244,24 @@ select
     model_id,
     raw_model_name,
     model_revision,
+    parameters_stated,
     weight_precision,
     kv_precision,
     engine,
     engine_version,
     image,
+    release_status,
     tp,
     pp,
     cp,
     ep,
+    dp,
     dp_attention,
     workers,
     prefill_tp,
     prefill_pp,
     prefill_ep,
+    prefill_dp,
     prefill_dp_attention,
     prefill_workers,
     disaggregated,
@@ -163,51 +270,43 @@ select
     osl_nominal,
     isl_mean,
     osl_mean,
+    dataset,
+    dataset_seed,
     cache_hit_rate,
     concurrency,
     request_rate,
+    arrival,
     sequences_per_gpu,
+    planned_requests,
     completed_requests,
     failed_requests,
     duration_s,
     gpus as accelerator_count,
     prefill_gpus as prefill_accelerator_count,
     decode_gpus as decode_accelerator_count,
+    provisioned_accelerator_count,
     gpu_count_basis,
+    node_fit,
+    tflops_needed_gpu,
+    tflops_ceiling_gpu,
+    speed_ceiling_tok_s_user,
     system_output_tok_s as output_tok_s,
     system_input_tok_s as input_tok_s,
     system_total_tok_s as total_tok_s,
-    -- A stated per-GPU figure holds for its own scope even where the GPUs are not counted.
-    case throughput_basis
-        when 'per_gpu' then output_tok_s
-        else system_output_tok_s / gpus
-    end as output_tok_s_gpu,
-    case throughput_basis
-        when 'per_gpu' then coalesce(input_tok_s, total_tok_s - output_tok_s)
-        else system_input_tok_s / gpus
-    end as input_tok_s_gpu,
-    case throughput_basis
-        when 'per_gpu' then coalesce(total_tok_s, input_tok_s + output_tok_s)
-        when 'per_role_gpu' then total_tok_s
-        else system_total_tok_s / gpus
-    end as total_tok_s_gpu,
-    case
-        when not disaggregated then null
-        when throughput_basis = 'per_role_gpu' then output_tok_s
-        else system_output_tok_s / decode_gpus
-    end as output_tok_s_decode_gpu,
-    case
-        when not disaggregated then null
-        when throughput_basis = 'per_role_gpu' then input_tok_s
-        else system_input_tok_s / prefill_gpus
-    end as input_tok_s_prefill_gpu,
+    output_tok_s_gpu,
+    input_tok_s_gpu,
+    total_tok_s_gpu,
+    output_tok_s_decode_gpu,
+    input_tok_s_prefill_gpu,
     interactivity_tok_s_user,
     speed_percentile,
     ttft_p50_ms,
     ttft_p90_ms,
+    ttft_p95_ms,
     ttft_p99_ms,
     tpot_p50_ms,
     tpot_p90_ms,
+    tpot_p95_ms,
     tpot_p99_ms,
     itl_p50_ms,
     e2e_p50_ms,
@@ -222,6 +321,7 @@ select
     traffic_basis,
     evidence,
     independent,
+    methodology,
     claimed_cause,
     case
         when payload_status = 'anomalous' then 'payload_anomalous'
@@ -239,6 +339,15 @@ select
             then 'roles_do_not_add_up'
         when throughput_basis <> 'per_role_gpu' and abs((input_tok_s + output_tok_s) / total_tok_s - 1) > 0.01
             then 'tokens_do_not_add_up'
+        when accelerator_count > provisioned_accelerator_count then 'gpu_counts_contradict'
+        when completed_requests > planned_requests then 'more_requests_than_planned'
+        when cache_hit_rate < 0 or cache_hit_rate > 1 then 'cache_hit_rate_out_of_range'
+        -- Outside, seconds stand under a name for milliseconds or the other way round.
+        when tpot_p50_ms < 0.5 or tpot_p50_ms > 2000 then 'tpot_out_of_range'
+        when abs(interactivity_tok_s_user * tpot_p50_ms / 1000 - 1) > 0.01 and speed_percentile = 'p50'
+            then 'speed_is_not_reciprocal_of_tpot'
+        when tflops_needed_gpu > tflops_ceiling_gpu then 'above_flops_ceiling'
+        when interactivity_tok_s_user > speed_ceiling_tok_s_user then 'above_bandwidth_ceiling'
     end as reject_reason,
     url,
     note,
@@ -246,4 +355,4 @@ select
     published_on,
     date_precision,
     coalesce(known_at, snapshot_observed_at) as known_at,
-from totals
+from physics

@@ -1,8 +1,12 @@
--- How much of what a benchmark must state a point does state, method v1; one row per point. Weights sum to
--- 100; a field stated in part counts half. A figure without its conditions is a signal, not a number to price.
+-- How much of what a benchmark must state a point does state, method v1; one row per point. Each field is worth
+-- its points when it is stated, half of them when part of it is. A figure without its conditions is a signal, not
+-- a number to price.
 -- grain: benchmark_point_id
+-- column: method_version | version of fields and weights
 -- column: disclosure_score | 0 to 100
--- column: missing_fields | what is not stated, comma-separated
+-- column: missing_fields | what is not stated, comma-separated; null: nothing
+-- column: partial_fields | what is stated in part; null: nothing
+-- column: failed_gates | missing fields without which a figure is never ranked; null: none
 -- check: disclosure_score between 0 and 100
 with
 
@@ -10,122 +14,159 @@ points as (
     select * from core.benchmark_point
 ),
 
-models as (
-    select * from raw.model
+weights as (
+    select * from raw.disclosure_weight where version = 'v1'
+),
+
+accuracy as (
+    select * from core.accuracy_gate
 ),
 
 -- 1 stated, 0.5 in part, 0 not.
-stated as (
+items as (
     select
         points.benchmark_point_id,
-        case when points.evidence = 'measured' and points.url is not null then 1.0 else 0.0 end as methodology,
-        case
-            when points.measured_on is not null and points.run_id is not null then 1.0
-            when points.measured_on is not null then 0.5
-            else 0.0
-        end as measurement_date,
-        case when points.chip_id = 'blackwell-undisclosed' then 0.0 else 1.0 end as chip,
-        case points.gpu_count_basis when 'stated' then 1.0 when 'inferred' then 0.5 else 0.0 end as accelerator_count,
-        case
-            when not points.disaggregated then 1.0
-            when points.prefill_accelerator_count is not null and points.decode_accelerator_count is not null then 1.0
-            else 0.0
-        end as prefill_decode_split,
-        case when points.model_revision is not null then 1.0 else 0.5 end as model_revision,
-        case
-            when models.parameters_b is not null and models.active_parameters_decode_b is not null then 1.0
-            when models.parameters_b is not null then 0.5
-            else 0.0
-        end as parameter_count,
-        case
-            when points.weight_precision is not null and points.kv_precision is not null then 1.0
-            when points.weight_precision is not null then 0.5
-            else 0.0
-        end as precision_stated,
-        case
-            when points.engine is not null and coalesce(points.engine_version, points.image) is not null then 1.0
-            when points.engine is not null then 0.5
-            else 0.0
-        end as engine,
-        case
-            when points.tp is not null then 1.0
-            when points.ep is not null then 0.5
-            else 0.0
-        end as parallelism,
-        case
-            when coalesce(points.concurrency, points.request_rate) is not null then 1.0
-            when points.sequences_per_gpu is not null then 0.5
-            else 0.0
-        end as concurrency,
-        case
-            when points.isl_mean is not null and points.osl_mean is not null then 1.0
-            when points.isl_nominal is not null and points.osl_nominal is not null then 0.5
-            else 0.0
-        end as token_lengths,
-        case when points.cache_hit_rate is not null then 1.0 else 0.0 end as cache_hit_rate,
-        case
-            when coalesce(points.output_tok_s_gpu, points.total_tok_s_gpu, points.output_tok_s_decode_gpu) is not null
-                then 1.0
-            else 0.0
-        end as throughput,
-        case
-            when points.interactivity_tok_s_user is null then 0.0
-            when points.speed_percentile = 'stated' then 0.5
-            else 1.0
-        end as user_speed,
-        case
-            when points.ttft_p50_ms is not null and points.ttft_p99_ms is not null then 1.0
-            when points.ttft_p50_ms is not null then 0.5
-            else 0.0
-        end as ttft,
-        case
-            when points.speculative_method = 'none' then 1.0
-            when points.speculative_method is not null and points.acceptance_basis is not null then 1.0
-            when coalesce(points.speculative_method, points.acceptance_basis) is not null then 0.5
-            else 0.0
-        end as speculation,
-        case when points.accuracy_value is not null then 1.0 else 0.0 end as accuracy,
-        case
-            when points.failed_requests is not null and points.duration_s is not null then 1.0
-            when coalesce(points.failed_requests, points.duration_s) is not null then 0.5
-            else 0.0
-        end as failures_and_duration,
-        case when coalesce(points.power_w_gpu, points.power_kw_gpu_provisioned) is not null then 1.0 else 0.0 end as power,
-        case when points.independent then 1.0 else 0.0 end as independent_run,
+        weights.version,
+        weights.field,
+        weights.field_order,
+        weights.weight,
+        weights.is_gate,
+        case weights.field
+            when 'methodology'
+                then case points.methodology when 'runnable' then 1.0 when 'described' then 0.5 else 0.0 end
+            when 'measurement date'
+                then case
+                    when points.measured_on is null then 0.0
+                    when coalesce(points.run_id, points.url) is not null then 1.0
+                    else 0.5
+                end
+            when 'chip'
+                then case
+                    when points.chip_id like '%undisclosed%' then 0.0
+                    when regexp_matches(
+                        upper(points.raw_chip_name), '(SXM|PCIE|NVL|OAM).*[0-9]{2,3}|[0-9]{2,3} ?GB|NVL ?72'
+                    )
+                        then 1.0
+                    else 0.5
+                end
+            when 'accelerator count'
+                then case points.gpu_count_basis when 'stated' then 1.0 when 'inferred' then 0.5 else 0.0 end
+            when 'prefill/decode split'
+                then case
+                    when not points.disaggregated then 1.0
+                    when points.prefill_accelerator_count is not null
+                        and points.decode_accelerator_count is not null
+                        then 1.0
+                    else 0.0
+                end
+            when 'model' then case when points.model_revision is not null then 1.0 else 0.5 end
+            when 'parameter count'
+                then case points.parameters_stated
+                    when 'total_and_active' then 1.0
+                    when 'total' then 0.5
+                    else 0.0
+                end
+            when 'precision'
+                then case
+                    when points.weight_precision is null then 0.0
+                    when points.kv_precision is not null then 1.0
+                    else 0.5
+                end
+            when 'engine'
+                then case
+                    when points.engine is null then 0.0
+                    when coalesce(points.engine_version, points.image) is not null then 1.0
+                    else 0.5
+                end
+            when 'parallelism'
+                then case
+                    when points.tp is not null then 1.0
+                    when points.ep is not null then 0.5
+                    else 0.0
+                end
+            when 'concurrency'
+                then case
+                    when coalesce(points.concurrency, points.request_rate) is not null then 1.0
+                    when points.arrival is not null then 1.0
+                    when points.sequences_per_gpu is not null then 0.5
+                    else 0.0
+                end
+            when 'input length'
+                then case
+                    when points.isl_mean is not null then 1.0
+                    when points.isl_nominal is not null then 0.5
+                    else 0.0
+                end
+            when 'output length'
+                then case
+                    when points.osl_mean is not null then 1.0
+                    when points.osl_nominal is not null then 0.5
+                    else 0.0
+                end
+            when 'dataset and cache hit rate'
+                then case
+                    when points.dataset is not null and points.cache_hit_rate is not null then 1.0
+                    when points.dataset is not null or points.cache_hit_rate is not null then 0.5
+                    else 0.0
+                end
+            when 'throughput'
+                then case
+                    when coalesce(
+                        points.output_tok_s_gpu,
+                        points.total_tok_s_gpu,
+                        points.output_tok_s_decode_gpu,
+                        points.output_tok_s,
+                        points.total_tok_s
+                    ) is not null
+                        then 1.0
+                    else 0.0
+                end
+            when 'speed per user'
+                then case
+                    when points.interactivity_tok_s_user is null then 0.0
+                    when points.speed_percentile is null or points.speed_percentile = 'stated' then 0.5
+                    else 1.0
+                end
+            when 'TTFT'
+                then case
+                    when points.ttft_p50_ms is null then 0.0
+                    when points.ttft_p95_ms is not null and points.ttft_p99_ms is not null then 1.0
+                    else 0.5
+                end
+            when 'speculative acceptance'
+                then case
+                    when points.speculative_method = 'none' then 1.0
+                    when points.speculative_method is not null and points.acceptance_basis is not null then 1.0
+                    when coalesce(points.speculative_method, points.acceptance_basis) is not null then 0.5
+                    else 0.0
+                end
+            when 'accuracy'
+                then case when coalesce(points.accuracy_value, accuracy.accuracy_value) is not null then 1.0 else 0.0 end
+            when 'failures and duration'
+                then case
+                    when points.failed_requests is not null and points.duration_s is not null then 1.0
+                    when points.failed_requests is not null or points.duration_s is not null then 0.5
+                    else 0.0
+                end
+            when 'power'
+                then case
+                    when points.power_w_gpu is not null and points.power_kw_gpu_provisioned is not null then 1.0
+                    when coalesce(points.power_w_gpu, points.power_kw_gpu_provisioned) is not null then 0.5
+                    else 0.0
+                end
+            when 'independent verification' then case when points.independent then 1.0 else 0.0 end
+        end as stated,
     from points
-    inner join models on points.model_id = models.model_id
+    cross join weights
+    left join accuracy on points.benchmark_point_id = accuracy.benchmark_point_id
 )
 
 select
     benchmark_point_id,
-    cast(
-        8 * methodology + 5 * measurement_date + 5 * chip + 6 * accelerator_count + 4 * prefill_decode_split
-        + 4 * model_revision + 2 * parameter_count + 6 * precision_stated + 6 * engine + 4 * parallelism
-        + 6 * concurrency + 6 * token_lengths + 5 * cache_hit_rate + 7 * throughput + 4 * user_speed + 5 * ttft
-        + 6 * speculation + 4 * accuracy + 3 * failures_and_duration + 2 * power + 2 * independent_run
-        as double
-    ) as disclosure_score,
-    concat_ws(
-        ', ',
-        case when methodology = 0 then 'methodology' end,
-        case when measurement_date = 0 then 'measurement date' end,
-        case when chip = 0 then 'chip' end,
-        case when accelerator_count = 0 then 'accelerator count' end,
-        case when prefill_decode_split = 0 then 'prefill/decode split' end,
-        case when parameter_count = 0 then 'parameter count' end,
-        case when precision_stated = 0 then 'precision' end,
-        case when engine = 0 then 'engine' end,
-        case when parallelism = 0 then 'parallelism' end,
-        case when concurrency = 0 then 'concurrency' end,
-        case when token_lengths = 0 then 'input and output length' end,
-        case when cache_hit_rate = 0 then 'cache hit rate' end,
-        case when throughput = 0 then 'throughput' end,
-        case when user_speed = 0 then 'speed per user' end,
-        case when ttft = 0 then 'TTFT' end,
-        case when speculation = 0 then 'speculative acceptance' end,
-        case when accuracy = 0 then 'accuracy' end,
-        case when failures_and_duration = 0 then 'failures and duration' end,
-        case when power = 0 then 'power' end,
-        case when independent_run = 0 then 'independent verification' end
-    ) as missing_fields,
-from stated
+    version as method_version,
+    sum(weight * stated) as disclosure_score,
+    string_agg(case when stated = 0 then field end, ', ' order by field_order) as missing_fields,
+    string_agg(case when stated = 0.5 then field end, ', ' order by field_order) as partial_fields,
+    string_agg(case when stated = 0 and is_gate then field end, ', ' order by field_order) as failed_gates,
+from items
+group by benchmark_point_id, version

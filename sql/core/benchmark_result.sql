@@ -2,9 +2,11 @@
 -- of a snapshot. The same point stated by several payloads shares a benchmark_point_id.
 -- grain: benchmark_result_id
 -- column: benchmark_result_id | key: source, snapshot and row
--- column: benchmark_point_id | key of the point: who published it, run, chip, model, server, workload and load, without the attempt
+-- column: benchmark_point_id | key of the point: who published it, run, chip, model, server, workload and load, without the attempt;
+--    the publisher's own key where it has one
 -- column: config_id | key of how it was served: engine, version, image, precisions, parallelism
 -- column: load_point | what fixes the load: concurrency, request rate, or the publisher's label
+-- column: cache_state | of the prefix cache: cold, warm or unstated; each is a series of its own
 -- column: parallelism_stated | the ranks are stated, and agree with the GPUs
 -- column: recorded_to | moment that a newer version of a seed replaced it; null: in force
 with
@@ -17,9 +19,15 @@ snapshots as (
     select * from clean.snapshot
 ),
 
+parameters as (
+    select max(case when parameter = 'max_cold_cache_hit_rate' then value end) as max_cold_cache_hit_rate,
+    from raw.method_parameter
+    where method = 'eligibility' and version = 'v1'
+),
+
 keyed as (
     select
-        *,
+        results.*,
         case
             when concurrency is not null then concat('c', concurrency)
             when request_rate is not null then concat('r', request_rate)
@@ -35,6 +43,12 @@ keyed as (
                 coalesce(cast(decode_accelerator_count as varchar), '?')
             )
         end as topology,
+        -- Prompts read from a warm prefix cache cost next to nothing: such a run is another series.
+        case
+            when cache_hit_rate is null then 'unstated'
+            when cache_hit_rate > parameters.max_cold_cache_hit_rate then 'warm'
+            else 'cold'
+        end as cache_state,
         concat_ws(
             '|',
             coalesce(cast(tp as varchar), '-'),
@@ -43,17 +57,20 @@ keyed as (
             coalesce(cast(ep as varchar), '-'),
             coalesce(cast(dp_attention as varchar), '-'),
             coalesce(cast(workers as varchar), '-'),
+            coalesce(cast(dp as varchar), '-'),
             coalesce(cast(prefill_tp as varchar), '-'),
             coalesce(cast(prefill_pp as varchar), '-'),
             coalesce(cast(prefill_ep as varchar), '-'),
             coalesce(cast(prefill_dp_attention as varchar), '-'),
-            coalesce(cast(prefill_workers as varchar), '-')
+            coalesce(cast(prefill_workers as varchar), '-'),
+            coalesce(cast(prefill_dp as varchar), '-')
         ) as parallelism,
         -- Some disaggregated rows carry tp = 1 as a placeholder beside true counts.
         tp is not null and (
             not coalesce(disaggregated, false) or tp * coalesce(pp, 1) * coalesce(workers, 1) = decode_accelerator_count
         ) as parallelism_stated,
     from results
+    cross join parameters
     where reject_reason is null
 )
 
@@ -61,21 +78,25 @@ select
     concat(keyed.source, '/', keyed.snapshot_id, '/', keyed.row_number) as benchmark_result_id,
     substr(
         md5(
-            concat_ws(
-                '|',
-                keyed.publisher,
-                coalesce(keyed.point_label, '-'),
-                coalesce(keyed.run_id, coalesce(cast(keyed.measured_on as varchar), '-')),
-                coalesce(keyed.chip_id, keyed.raw_chip_name),
-                coalesce(keyed.model_id, keyed.raw_model_name),
-                coalesce(keyed.weight_precision, '-'),
-                coalesce(keyed.engine, '-'),
-                coalesce(keyed.speculative_method, '-'),
-                keyed.topology,
-                keyed.parallelism,
-                keyed.workload_id,
-                keyed.load_point
-            )
+            case
+                -- What its publisher has a key for stays the same result when a condition of it is corrected.
+                when keyed.result_id is not null then concat_ws('|', keyed.publisher, 'result', keyed.result_id)
+                else concat_ws(
+                    '|',
+                    keyed.publisher,
+                    coalesce(keyed.point_label, '-'),
+                    coalesce(keyed.run_id, coalesce(cast(keyed.measured_on as varchar), '-')),
+                    coalesce(keyed.chip_id, keyed.raw_chip_name),
+                    coalesce(keyed.model_id, keyed.raw_model_name),
+                    coalesce(keyed.weight_precision, '-'),
+                    coalesce(keyed.engine, '-'),
+                    coalesce(keyed.speculative_method, '-'),
+                    keyed.topology,
+                    keyed.parallelism,
+                    keyed.workload_id,
+                    keyed.load_point
+                )
+            end
         ),
         1,
         16

@@ -1,6 +1,7 @@
 -- One way of reading a point's throughput: which tokens, over which GPUs, on which chip; one row per point,
 -- token kind, GPU scope, cost allocation and chip. A point whose chip is not disclosed is read on every chip
--- for which its publisher gives a hardware factor.
+-- for which its publisher gives a hardware factor. Points that were retracted are read too: an account of changes
+-- wants them, and a cost joins the points that stand.
 -- grain: benchmark_point_id, chip_id, token_kind, gpu_scope, cost_allocation
 -- column: token_kind | output, input or total
 -- column: gpu_scope | all, decode, prefill; none where only a speed per user is known
@@ -14,7 +15,7 @@
 with
 
 points as (
-    select * from core.benchmark_point
+    select * from core.benchmark_statement
 ),
 
 hardware as (

@@ -3,6 +3,8 @@
 -- grain: quote_id
 -- column: quote_id | key: source, snapshot and row
 -- column: usd_per_gpu_hour | listed price in US dollars per GPU-hour, DECIMAL(18,6)
+-- column: derivation | null: listed as it is; else how the figure came about: it is shown here, and is no price, vote or offer
+--    anywhere: ask_statistic, or list_price_less_saving (spot: a list price less a stated saving in whole percent)
 -- column: full_node | the quote rents a whole node, or is a price per GPU whatever the machine
 -- column: recorded_to | moment that a newer version of a seed replaced it; null: in force
 -- check: usd_per_gpu_hour > 0

@@ -8,9 +8,12 @@
 -- column: sd_usd_per_gpu_hour | larger of the sample sd of its accepted votes of the window and 3 % of the vote; 3 % below ten of them
 -- column: history_votes | accepted votes in the window before the day
 -- column: status | counted, carried, or why it is held out: own_history_outlier, too_few_machines, too_few_hosts
--- column: weight | share of the vote among those counted and carried of its segment, all equal; null: held out
+-- column: provider_weight | what the vote weighs against another: as seeds/vote_weight.csv sets it, else 1
+-- column: weight | share of provider_weight among the votes counted and carried of its segment; null: held out
 -- column: age_days | days since the look behind it
 -- check: sd_usd_per_gpu_hour > 0
+-- check: provider_weight > 0
+-- check: segment <> 'blend'
 -- check: (weight is null) = (status not in ('counted', 'carried'))
 with
 
@@ -20,6 +23,14 @@ votes as (
 
 run as (
     select * from core.run
+),
+
+set_weights as (
+    select
+        provider_id,
+        weight,
+    from raw.vote_weight
+    where method = 'index' and version = 'v1'
 ),
 
 parameters as (
@@ -179,14 +190,16 @@ days as (
 
 standing as (
     select
-        *,
+        days.*,
+        coalesce(set_weights.weight, 1.0) as provider_weight,
         case
-            when verdict = 'counted' and date > voted_on then 'carried'
-            else verdict
+            when days.verdict = 'counted' and days.date > days.voted_on then 'carried'
+            else days.verdict
         end as status,
     from days
+    left join set_weights on days.provider_id = set_weights.provider_id
     -- A vote that was held out on its day is not carried into others.
-    where verdict = 'counted' or date = voted_on
+    where days.verdict = 'counted' or days.date = days.voted_on
 )
 
 select
@@ -200,9 +213,10 @@ select
     sd_usd_per_gpu_hour,
     accepted_votes as history_votes,
     status,
+    provider_weight,
     case
-        when status in ('counted', 'carried') then 1.0 / count(
-            case when status in ('counted', 'carried') then 1 end
+        when status in ('counted', 'carried') then provider_weight / sum(
+            case when status in ('counted', 'carried') then provider_weight end
         ) over (partition by date, chip_id, price_type, commitment_months, segment)
     end as weight,
     partial_node,

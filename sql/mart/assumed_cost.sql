@@ -16,7 +16,7 @@
 -- column: price_type | its price type
 -- column: usd_per_gpu_hour | price in US dollars per GPU-hour
 -- column: usd_per_million_tokens | usd_per_gpu_hour / (speed x sessions x 3600 / 10^6), assumed
--- column: output_usd_per_million_tokens | lowest price at which the model's output tokens are sold on that day
+-- column: output_usd_per_million_tokens | lowest price at which the model's developer sells its output tokens on that day
 -- column: break_even_sessions_per_gpu | sessions per GPU at which rent and that price are equal
 -- column: null_reason | why usd_per_million_tokens is null
 -- column: evidence | always assumed
@@ -44,8 +44,14 @@ series as (
     select * from core.price_series
 ),
 
+-- A host's price is not the model's, and what may not be passed on shows in no figure.
 decks as (
-    select * from core.known_token_price where token_kind = 'output'
+    select prices.*
+    from core.known_token_price as prices
+    inner join raw.provider as providers on prices.provider_id = providers.provider_id
+    where prices.token_kind = 'output'
+        and prices.passes_on
+        and providers.provider_class = 'model_developer'
 ),
 
 assumed as (

@@ -12,6 +12,7 @@
 -- column: engine | serving engine
 -- column: engine_version | its version
 -- column: image | its container image
+-- column: release_status | available, preview or unofficial, as its publisher says; null: not stated
 -- column: precision | precision of the weights
 -- column: kv_precision | precision of the KV cache
 -- column: workload_id | the workload
@@ -20,13 +21,25 @@
 -- column: accelerator_count | GPUs of the deployment
 -- column: prefill_accelerator_count | GPUs of its prefill side
 -- column: decode_accelerator_count | GPUs of its decode side
+-- column: provisioned_accelerator_count | GPUs that the system holds, idle ones included, where stated apart
 -- column: gpu_count_basis | stated, inferred or unknown
+-- column: node_fit | part_of_node, whole_nodes or not_whole_nodes of the chip as rented; null: unknown
 -- column: speculative_method | speculative decoding; null: unknown
 -- column: acceptance_basis | measured, synthetic or assumed acceptance
+-- column: acceptance_length | tokens accepted per verification step
 -- column: concurrency | requests in flight
+-- column: request_rate | requests per second offered
+-- column: planned_requests | requests that were to be sent
+-- column: completed_requests | requests that succeeded
+-- column: failed_requests | requests that failed; null: unknown
+-- column: isl_mean | actual mean input tokens per request
+-- column: osl_mean | actual mean output tokens per request
+-- column: cache_hit_rate | share of input tokens that hit a prefix cache
+-- column: cache_state | cold, warm or unstated; each is a series of its own
 -- column: sequences_per_gpu | sequences in flight per GPU, as stated
 -- column: output_tok_s_gpu | output tokens per second / all GPUs
 -- column: input_tok_s_gpu | input tokens per second / all GPUs
+-- column: uncached_input_tok_s_gpu | input tokens per second / all GPUs, without those that hit a cache; null: no hit rate is stated
 -- column: total_tok_s_gpu | input plus output tokens per second / all GPUs
 -- column: output_tok_s_decode_gpu | output tokens per second / decode GPUs, disaggregated serving only
 -- column: input_tok_s_prefill_gpu | input tokens per second / prefill GPUs, disaggregated serving only
@@ -43,6 +56,7 @@
 -- column: missing_fields | what is not stated
 -- column: eligible | may be ranked
 -- column: eligibility_reason | eligible, or the first gate that it fails
+-- column: flags | what does not bar it and must be seen beside it; null: nothing
 -- column: claimed_cause | what the publisher says made it move
 -- column: source | slug of the source
 -- column: url | run link or page
@@ -80,6 +94,7 @@ select
     points.engine,
     points.engine_version,
     points.image,
+    points.release_status,
     points.weight_precision as precision,
     points.kv_precision,
     points.workload_id,
@@ -88,13 +103,25 @@ select
     points.accelerator_count,
     points.prefill_accelerator_count,
     points.decode_accelerator_count,
+    points.provisioned_accelerator_count,
     points.gpu_count_basis,
+    points.node_fit,
     points.speculative_method,
     points.acceptance_basis,
+    points.acceptance_length,
     points.concurrency,
+    points.request_rate,
+    points.planned_requests,
+    points.completed_requests,
+    points.failed_requests,
+    points.isl_mean,
+    points.osl_mean,
+    points.cache_hit_rate,
+    points.cache_state,
     points.sequences_per_gpu,
     points.output_tok_s_gpu,
     points.input_tok_s_gpu,
+    points.input_tok_s_gpu * (1 - points.cache_hit_rate) as uncached_input_tok_s_gpu,
     points.total_tok_s_gpu,
     points.output_tok_s_decode_gpu,
     points.input_tok_s_prefill_gpu,
@@ -111,6 +138,7 @@ select
     disclosure.missing_fields,
     eligibility.eligible,
     eligibility.eligibility_reason,
+    eligibility.flags,
     points.claimed_cause,
     points.source,
     points.url,

@@ -4,7 +4,7 @@
 -- column: fact_id | id that the other tables carry
 -- column: source | slug of the source, or the text
 -- column: snapshot_id | stored payload; null for a stated value
--- column: evidence | measured, vendor_claim, read_off_chart, derived, assumed, or listed for a price as published
+-- column: evidence | measured, vendor_claim, read_off_chart, derived, assumed, or listed for a price as published; a derived quote's derivation stands in core.rental_quote
 -- column: passes_on | its publisher's terms let us pass it on
 -- column: url | where a person can look
 -- column: note | what a reader must know
@@ -52,7 +52,7 @@ select
     quote_id as fact_id,
     source,
     snapshot_id,
-    'listed' as evidence,
+    case when derivation is null then 'listed' else 'derived' end as evidence,
     passes_on,
     url,
     note,

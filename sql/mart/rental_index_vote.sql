@@ -10,7 +10,7 @@
 -- column: sd_usd_per_gpu_hour | its spread: larger of its own history's sd and 3 %
 -- column: history_votes | own accepted votes in the 90 days before
 -- column: status | counted, carried (does not count towards the minimum), or why it is held out
--- column: weight | share among the votes of its segment; null: held out
+-- column: weight | share among the votes of its segment, equal unless seeds/vote_weight.csv says otherwise; null: held out
 -- column: partial_node | no full node is offered
 -- column: listed_only | the source says nothing of stock
 -- column: quote_id | the quote behind it; null for a marketplace's median

@@ -1,10 +1,11 @@
 -- One change of a benchmark line: what a chip made before, what it makes now, and what is known of the cause;
--- one row per pair of consecutive points and way of reading them. Carrying a value never makes a change.
+-- one row per pair of consecutive points and way of reading them, and one per figure that its publisher mended.
+-- Carrying a value never makes a change. What was published and then withdrawn stays, marked.
 -- grain: change_id
 -- column: change_id | key
 -- column: line_id | the line of the later point, with token kind and GPU scope
 -- column: before_point_id | the earlier point
--- column: after_point_id | the later point
+-- column: after_point_id | the later point; of a correction the same one
 -- column: chip_id | chip of the later point
 -- column: model_id | the model
 -- column: token_kind | output, input or total
@@ -16,7 +17,7 @@
 -- column: percent | (ratio - 1) x 100; the base is the value before
 -- column: conditional_cost_percent | (1 / ratio - 1) x 100: the change of cost at equal price and, for a speed, at equal sessions per GPU ONLY
 -- column: kept_sessions_share_for_cheaper | for a speed: share of its former sessions per GPU that must stay for cost to fall at all
--- column: cause | software, configuration, operating_point, unattributed (the publisher claims one, or nothing that is stated changed) or unknown (image, version or ranks not stated)
+-- column: cause | software, configuration, operating_point, correction (the record was mended, the chip did not move), unattributed (the publisher claims one, or nothing that is stated changed) or unknown (image, version or ranks not stated)
 -- column: claimed_cause | what the publisher says
 -- column: throughput_effect_usd | part of a cost change that is throughput; null: see null_reason
 -- column: price_effect_usd | part that is price; null: see null_reason
@@ -34,14 +35,18 @@
 with
 
 points as (
-    select * from core.benchmark_point
+    select * from core.benchmark_statement
+),
+
+revisions as (
+    select * from core.benchmark_revision
 ),
 
 views as (
     select * from core.benchmark_view
 ),
 
-ordered as (
+standing as (
     select
         benchmark_point_id,
         lag(benchmark_point_id) over (
@@ -50,6 +55,24 @@ ordered as (
         ) as before_point_id,
     from points
     where supersedes_label is null
+        and retracted_on is null
+),
+
+-- With the points that were retracted later, as the line stood before: these changes were published once.
+published as (
+    select
+        points.benchmark_point_id,
+        points.retracted_on,
+        points.known_at,
+        lag(benchmark_point_id) over line as before_point_id,
+        lag(retracted_on) over line as before_retracted_on,
+        lag(retraction_known_at) over line as before_retraction_known_at,
+    from points
+    where supersedes_label is null
+    window line as (
+        partition by line_id
+        order by measured_from, try_cast(run_id as bigint) nulls first, known_at, benchmark_point_id
+    )
 ),
 
 -- Where no date orders two points, their publisher does.
@@ -61,12 +84,21 @@ linked as (
     inner join points as earlier
         on later.publisher = earlier.publisher
         and later.supersedes_label = earlier.point_label
+    where later.retracted_on is null
+        and earlier.retracted_on is null
 ),
 
 pairs as (
-    select * from ordered where before_point_id is not null
+    select benchmark_point_id, before_point_id, false as withdrawn from standing where before_point_id is not null
     union all
-    select * from linked
+    select benchmark_point_id, before_point_id, false as withdrawn from linked
+    union all
+    select benchmark_point_id, before_point_id, true as withdrawn
+    from published
+    where before_point_id is not null
+        and coalesce(retracted_on, before_retracted_on) is not null
+        -- A point that was gone when the next one came never stood beside it.
+        and (before_retraction_known_at is null or before_retraction_known_at > known_at)
 ),
 
 readings as (
@@ -97,6 +129,9 @@ compared as (
         after_reading.metric,
         before_reading.value as before_value,
         after_reading.value as after_value,
+        false as is_correction,
+        pairs.withdrawn,
+        cast(null as timestamptz) as revised_known_at,
     from pairs
     inner join readings as after_reading on pairs.benchmark_point_id = after_reading.benchmark_point_id
     inner join readings as before_reading
@@ -105,6 +140,36 @@ compared as (
         and after_reading.gpu_scope = before_reading.gpu_scope
         and after_reading.cost_allocation = before_reading.cost_allocation
     where after_reading.value <> before_reading.value
+),
+
+corrected as (
+    select
+        case revisions.metric
+            when 'output_tok_s_gpu' then concat(points.line_id, '/output/all')
+            when 'total_tok_s_gpu' then concat(points.line_id, '/total/all')
+            else concat(points.line_id, '/output/none')
+        end as line_id,
+        revisions.benchmark_point_id as before_point_id,
+        revisions.benchmark_point_id as after_point_id,
+        case revisions.metric when 'total_tok_s_gpu' then 'total' else 'output' end as token_kind,
+        case revisions.metric when 'interactivity_tok_s_user' then 'none' else 'all' end as gpu_scope,
+        case revisions.metric
+            when 'interactivity_tok_s_user' then 'interactivity_tok_s_user'
+            else 'throughput_tok_s_gpu'
+        end as metric,
+        revisions.before_value,
+        revisions.after_value,
+        true as is_correction,
+        points.retracted_on is not null as withdrawn,
+        revisions.revised_known_at,
+    from revisions
+    inner join points on revisions.benchmark_point_id = points.benchmark_point_id
+),
+
+changes as (
+    select * from compared
+    union all
+    select * from corrected
 )
 
 select
@@ -112,35 +177,37 @@ select
         md5(
             concat_ws(
                 '|',
-                compared.before_point_id,
-                compared.after_point_id,
-                compared.token_kind,
-                compared.gpu_scope,
-                compared.metric
+                changes.before_point_id,
+                changes.after_point_id,
+                changes.token_kind,
+                changes.gpu_scope,
+                changes.metric,
+                changes.revised_known_at
             )
         ),
         1,
         16
     ) as change_id,
-    compared.line_id,
-    compared.before_point_id,
-    compared.after_point_id,
+    changes.line_id,
+    changes.before_point_id,
+    changes.after_point_id,
     later.chip_id,
     later.model_id,
-    compared.token_kind,
-    compared.gpu_scope,
-    compared.metric,
-    compared.before_value,
-    compared.after_value,
-    compared.after_value / compared.before_value as ratio,
-    (compared.after_value / compared.before_value - 1) * 100 as percent,
-    (compared.before_value / compared.after_value - 1) * 100 as conditional_cost_percent,
+    changes.token_kind,
+    changes.gpu_scope,
+    changes.metric,
+    changes.before_value,
+    changes.after_value,
+    changes.after_value / changes.before_value as ratio,
+    (changes.after_value / changes.before_value - 1) * 100 as percent,
+    (changes.before_value / changes.after_value - 1) * 100 as conditional_cost_percent,
     case
-        when compared.metric = 'interactivity_tok_s_user' then compared.before_value / compared.after_value
+        when changes.metric = 'interactivity_tok_s_user' then changes.before_value / changes.after_value
     end as kept_sessions_share_for_cheaper,
     case
+        when changes.is_correction then 'correction'
         -- Five per cent: a load point that serves each user at another speed is another operating point.
-        when compared.metric = 'throughput_tok_s_gpu'
+        when changes.metric = 'throughput_tok_s_gpu'
             and later.supersedes_label is not null
             and abs(later.interactivity_tok_s_user / earlier.interactivity_tok_s_user - 1) > 0.05
             then 'operating_point'
@@ -158,9 +225,9 @@ select
     cast(null as double) as price_effect_usd,
     cast(null as double) as other_effect_usd,
     cast(null as boolean) as beyond_noise,
-    false as withdrawn,
+    changes.withdrawn,
     case
-        when compared.metric = 'interactivity_tok_s_user' then 'speed_is_not_throughput'
+        when changes.metric = 'interactivity_tok_s_user' then 'speed_is_not_throughput'
         else 'no_price_basis'
     end as null_reason,
     later.evidence,
@@ -172,6 +239,6 @@ select
         when 'month' in (earlier.date_precision, later.date_precision) then 'month'
         else 'day'
     end as date_precision,
-from compared
-inner join points as later on compared.after_point_id = later.benchmark_point_id
-inner join points as earlier on compared.before_point_id = earlier.benchmark_point_id
+from changes
+inner join points as later on changes.after_point_id = later.benchmark_point_id
+inner join points as earlier on changes.before_point_id = earlier.benchmark_point_id
