@@ -190,6 +190,7 @@ BENCHMARK_RESULT = RowKind(
         accelerator_count | count     | GPUs of the whole deployment, only where a trustworthy source states them
         prefill_accelerator_count | count | GPUs of its prefill side, as stated
         decode_accelerator_count  | count | GPUs of its decode side, as stated
+        recorded_accelerator_count | count | GPUs as the publisher's own record has them, where they are known not to be the GPUs used
         provisioned_accelerator_count | count | GPUs that the system holds, idle ones included, where stated apart from those used
         workload          | text!   | the workload's key: fixed-8192-1024, agentx, ...
         isl_nominal       | count     | nominal input tokens per request

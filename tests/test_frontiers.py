@@ -46,6 +46,12 @@ ROWS = [
     *curve("case-claim", {20: 800, 40: 200}),
     *curve("case-claim", {20: 8000, 40: 2000}, evidence="vendor_claim", run_id="claim"),
     *curve("case-claim", {20: 1600, 40: 400}, weight_precision="fp4", run_id="fp4"),
+    # From the first to the last day with a cost: 18 September to 30 November are 73 days, to 1 November 29.
+    priced("case-decline", "2.00"),
+    *curve("case-decline", {20: 800, 40: 200}, day="2026-09-18"),
+    *curve("case-decline", {20: 1200, 40: 300}, day="2026-11-01"),
+    priced("case-short", "2.00"),
+    *curve("case-short", {20: 800, 40: 200}, day="2026-11-01"),
     # For the ranking: dearer, not comparable in time to first token, and without a price.
     priced("case-rank-a", "2.00"),
     *curve("case-rank-a", {29: 1010, 31: 990}, workload="fixed-1024-1024"),
@@ -271,3 +277,27 @@ def test_a23_above_239_the_box_is_unreachable(embedded: Query) -> None:
     )
     assert embedded(sql, 240, SAVRN) == [("unreachable", None, None, "unreachable")]
     assert embedded(sql, 300, SAVRN) == [("unreachable", None, None, "unreachable")]
+
+
+def test_the_decline_at_fixed_speed_is_given_per_year(tables: Query) -> None:
+    # 73 days, a fifth of a year: a third off becomes (2/3)^5 - 1 a year.
+    assert tables(
+        "select first_usd_per_million_tokens, last_usd_per_million_tokens, days, change_per_year, "
+        "throughput_ratio, price_ratio from mart.cost_decline where chip_id = 'case-decline' "
+        "and speed_tier = '30' and price_series_id = ?",
+        SERIES,
+    ) == [
+        (
+            pytest.approx(2 / (400 * 0.0036)),
+            pytest.approx(2 / (600 * 0.0036)),
+            73,
+            pytest.approx((2 / 3) ** 5 - 1),
+            pytest.approx(1.5),
+            1,
+        )
+    ]
+    assert tables(
+        "select change_per_year, null_reason, days from mart.cost_decline where chip_id = 'case-short' "
+        "and speed_tier = '30' and price_series_id = ?",
+        SERIES,
+    ) == [(None, "too_short", 29)]

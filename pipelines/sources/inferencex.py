@@ -287,8 +287,9 @@ def deployment(row: dict[str, Any], metrics: dict[str, Any]) -> dict[str, Any]:
     """Return ranks and GPU counts of a row; raises ContractError when the counts cannot be those of roles."""
     pp, cp = _ranks(metrics, "pp", "decode_pp"), _ranks(metrics, "pcp_size", "decode_pcp_size")
     if not is_disaggregated(row):
-        # No GPU count: the stored one is tp x ep, though experts share the ranks of tp.
-        return {**server(row), "pp": pp, "cp": cp}
+        # The stored count is no count of GPUs: it is tp x ep, though experts share the ranks of tp.
+        recorded = count(row, "num_decode_gpu")
+        return {**server(row), "pp": pp, "cp": cp, "recorded_accelerator_count": recorded}
     if _is_legacy(row):
         return {"disaggregated": True, "accelerator_count": count(row, "num_decode_gpu", required=True)}
     prefill, decode = _role_gpus(row, "prefill"), _role_gpus(row, "decode")

@@ -284,6 +284,7 @@ select
     gpus as accelerator_count,
     prefill_gpus as prefill_accelerator_count,
     decode_gpus as decode_accelerator_count,
+    recorded_accelerator_count,
     provisioned_accelerator_count,
     gpu_count_basis,
     node_fit,

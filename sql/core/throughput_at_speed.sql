@@ -53,6 +53,7 @@ brackets as (
     select
         *,
         lead(benchmark_point_id) over along as next_point_id,
+        lead(throughput_tok_s_gpu) over along as next_throughput_tok_s_gpu,
         lead(log_throughput) over along as next_log_throughput,
         lead(log_slope) over along as next_log_slope,
         lead(measured_from) over along as next_measured_from,
@@ -107,7 +108,7 @@ inside as (
         end as bracket_speed_ratio,
         case
             when coalesce(share, 0) = 0 then 1
-            else exp(log_throughput - next_log_throughput)
+            else throughput_tok_s_gpu / next_throughput_tok_s_gpu
         end as bracket_throughput_ratio,
         case
             when coalesce(share, 0) = 0 then measured_from

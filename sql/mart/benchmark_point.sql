@@ -23,6 +23,7 @@
 -- column: decode_accelerator_count | GPUs of its decode side
 -- column: provisioned_accelerator_count | GPUs that the system holds, idle ones included, where stated apart
 -- column: gpu_count_basis | stated, inferred or unknown
+-- column: gpu_count_difference | how the publisher's own record of its GPUs differs from ours, and why; null: it does not, or there is none
 -- column: node_fit | part_of_node, whole_nodes or not_whole_nodes of the chip as rented; null: unknown
 -- column: speculative_method | speculative decoding; null: unknown
 -- column: acceptance_basis | measured, synthetic or assumed acceptance
@@ -105,6 +106,18 @@ select
     points.decode_accelerator_count,
     points.provisioned_accelerator_count,
     points.gpu_count_basis,
+    case
+        when points.recorded_accelerator_count = points.accelerator_count then null
+        when points.recorded_accelerator_count = points.tp * points.ep
+            then concat(
+                'recorded as ',
+                points.recorded_accelerator_count,
+                ' GPUs, tensor x expert ranks: experts share the tensor ranks, so there are ',
+                points.accelerator_count
+            )
+        when points.recorded_accelerator_count is not null
+            then concat('recorded as ', points.recorded_accelerator_count, ' GPUs, by its ranks ', points.accelerator_count)
+    end as gpu_count_difference,
     points.node_fit,
     points.speculative_method,
     points.acceptance_basis,
