@@ -2,7 +2,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test check dev clean
+.PHONY: run test check dev interpolation-report clean
 
 run: $(VENV)/ready
 	@$(BIN)/tokenyield build
@@ -17,6 +17,9 @@ check: $(VENV)/ready
 
 dev: $(VENV)/ready
 	@$(BIN)/tokenyield dev
+
+interpolation-report: $(VENV)/ready
+	@$(BIN)/python tests/interpolation_report.py
 
 clean:
 	rm -rf $(VENV)
