@@ -9,10 +9,10 @@ from typing import Any
 import duckdb
 import pytest
 from price_world import Query, Row, moment, world
+from test_money import models_below
 
-from pipelines import run, sql_build
+from pipelines import sql_build
 from pipelines.home import Home
-from pipelines.sql_models import Model
 
 Ask = Callable[..., list[tuple[Any, ...]]]
 
@@ -223,7 +223,7 @@ def stated(embedded_home: Home) -> Iterator[Callable[..., tuple[Any, ...]]]:
                 [value, name.replace("_", "-")],
             )
         connection.execute("update raw.role_ratio set prefill_gpus_per_decode_gpu = ?", [ratio])
-        sql_build.build(connection, _below("mart.cached_share_solution"))
+        sql_build.build(connection, models_below("mart.cached_share_solution"))
         (found,) = connection.execute(
             "select cached_share, uncached_input_tok_s_prefill_gpu_live, "
             "cached_input_tok_s_prefill_gpu_live, prefill_revenue_usd_per_gpu_hour, "
@@ -233,16 +233,6 @@ def stated(embedded_home: Home) -> Iterator[Callable[..., tuple[Any, ...]]]:
 
     yield solve
     connection.close()
-
-
-def _below(name: str) -> dict[str, Model]:
-    models = run.models()
-    wanted, queue = set[str](), [name]
-    while queue:
-        model = models[queue.pop()]
-        wanted.add(model.name)
-        queue += [other for other in model.depends_on if other in models]
-    return {key: model for key, model in models.items() if key in wanted}
 
 
 def test_the_solution_earns_the_stated_revenue_and_carries_the_stated_tokens(stated) -> None:
@@ -267,3 +257,12 @@ def test_a_revenue_that_no_share_can_make_has_no_solution(stated, revenue: float
 def test_a_fleet_too_large_for_its_tokens_has_no_solution(stated) -> None:
     """With 1.2 billion GPUs each pair would make more output than the fleet makes tokens."""
     assert stated(deepinfer_fleet_gpus=1.2e9)[5] == "no_solution"
+
+
+def test_nothing_is_solved_for_before_all_of_it_was_known(embedded: Ask) -> None:
+    """The fleet's size was published three days after the revenue."""
+    solved = "select cached_share from mart.cached_share_solution_as_known(timestamptz '{} 12:00:00+00')"
+    assert embedded(solved.format("2026-10-22")) == []
+    assert embedded(solved.format("2026-10-24")) == embedded(
+        "select cached_share from mart.cached_share_solution"
+    )

@@ -7,8 +7,12 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from price_world import Query, Row, look, moment, world
+
+from pipelines import run
+from pipelines.home import Home
 
 MARTS = ("mart.token_price_daily", "mart.revenue_per_gpu_hour", "mart.cost_per_request", "core.token_deck")
 FLASH = "DeepSeek-V4.1-Flash"
@@ -147,3 +151,25 @@ def test_a_deck_comes_from_one_source(tmp_path: Path) -> None:
         ("ep64-241", "decode", date(2026, 10, 20), 31.2466, None),  # 14466 x 0.0036 x 0.60
         ("ep64-241", "decode", november(29), 31.7673, None),  # 14466 x 0.0036 x 0.61
     ]
+
+
+def test_a_deck_that_may_not_be_passed_on_leaves_no_trace_in_the_published_copy(tmp_path: Path) -> None:
+    name = {"raw_model_name": "deepseek/deepseek-v4.1-flash"}
+    rows = [
+        card("openrouter", usd, "2026-11-29", kind, **name)
+        for kind, usd in [("input", "0.17"), ("cached_input", "0.004"), ("output", "0.66")]
+    ]
+    ask = world(tmp_path, rows, history=True)
+    home = Home(tmp_path)
+    run.publish(home)
+    with duckdb.connect(str(home.current_database), read_only=True) as published:
+        published.execute("set TimeZone = 'UTC'")
+        for mart in ("token_price_daily", "revenue_per_gpu_hour", "cost_per_request"):
+            sql = f"select count(*), count(*) filter (where provider_id = 'openrouter') from mart.{mart}"
+            ((_, ours),) = ask(sql)
+            assert ours > 0, mart
+            moments = ["", "_as_known(timestamptz '2026-11-30 12:00:00+00')", "_as_recorded(now())"]
+            for moment_asked in moments:
+                kept, withheld = published.execute(f"{sql}{moment_asked}").fetchall()[0]
+                assert kept > 0, (mart, moment_asked)
+                assert withheld == 0, (mart, moment_asked)

@@ -54,14 +54,10 @@ flows as (
             when scopes.gpu_scope = 'decode' then cast(0 as double)
             else coalesce(scopes.input_tok_s_gpu, scopes.total_tok_s_gpu - scopes.output_tok_s_gpu)
         end as input_tok_s_gpu,
-        -- A hit rate of the run is better than one of its workload, and a warm cache is nobody's assumption.
+        -- A hit rate of the run says more than the mix of its workload.
         coalesce(
             points.cache_hit_rate,
-            case
-                when coalesce(points.cache_state, 'unstated') <> 'warm'
-                    then workloads.cached_input_tokens
-                        / nullif(workloads.cached_input_tokens + workloads.uncached_input_tokens, 0)
-            end
+            workloads.cached_input_tokens / (workloads.cached_input_tokens + workloads.uncached_input_tokens)
         ) as cached_share,
         case when points.cache_hit_rate is null then workloads.mix_class else 'measured' end as mix_class,
         scopes.null_reason,
