@@ -192,6 +192,19 @@ def test_a44_agentx_revenue_from_the_medians_beside_what_the_article_quotes(embe
     )
 
 
+def test_a_stated_revenue_stands_beside_all_gpus_and_its_own_deck_alone(embedded: Query) -> None:
+    # 38 $ and 12.91 $ average all GPUs, and what decode GPUs alone earn is no measure of them.
+    assert embedded(
+        "select distinct point_label, gpu_scope, tier, stated_revenue_usd_per_gpu_hour, stated_value_class, "
+        "revenue_usd_per_gpu_hour is null from mart.revenue_per_gpu_hour "
+        "where stated_value_id is not null order by 1"
+    ) == [
+        ("agentx-954k", "all", "off_peak", 38.96, "not_reproducible", False),
+        ("ep64-241", "all", "off_peak", 38, "stated", True),
+        ("v3-fleet-2025", "all", "standard", 12.91, "stated", True),
+    ]
+
+
 def test_a48_deepinfer_on_agentx_over_the_earlier_figure_of_vllm(embedded: Query) -> None:
     # GPU-seconds of one request: uncached input on prefill GPUs, output on decode GPUs, both before the
     # live-traffic factor; a read from the cache is taken to cost no GPU time.

@@ -38,6 +38,10 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Query:
         # Seen on three days, unchanged, changed, and then never again: sources of a test hold seven days.
         *(card("steady", "0.50", day) for day in ("2026-11-01", "2026-11-03")),
         card("steady", "0.40", "2026-11-05"),
+        # Away from a price and back to it.
+        card("swing", "0.50", "2026-11-26"),
+        card("swing", "0.40", "2026-11-27"),
+        card("swing", "0.50", "2026-11-28"),
         # Listed once, and at the next look no longer.
         card("gone", "0.50", "2026-11-20"),
         look("gone", "2026-11-22"),
@@ -48,12 +52,23 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Query:
         # Twice a day: the last look counts, and a later payload of the same day replaces the first.
         card("twice", "0.50", "2026-11-29T06:00:00+00:00"),
         card("twice", "0.60", "2026-11-29T18:00:00+00:00"),
-        # Announced for the day after tomorrow and for yesterday.
+        # Listed in the morning and not in the evening.
+        card("brief", "0.50", "2026-11-28"),
+        card("brief", "0.50", "2026-11-29T06:00:00+00:00"),
+        look("brief", "2026-11-29T18:00:00+00:00"),
+        # Announced for a day to come: changed once before it, and once taken back.
         card("herald", "0.50", "2026-11-24"),
         card("herald", "0.30", "2026-11-26", effective_from="2026-11-29", slice="news"),
-        card("herald", "0.20", "2026-11-26", effective_from="2026-12-02", slice="news"),
+        card("herald", "0.32", "2026-11-27", effective_from="2026-11-29", slice="news"),
+        card("herald", "0.20", "2026-11-27", effective_from="2026-12-02", slice="news"),
+        card("fickle", "0.50", "2026-11-24"),
+        card("fickle", "0.30", "2026-11-26", effective_from="2026-11-29", slice="news"),
+        look("fickle", "2026-11-27", slice="news"),
+        # Typed, and mended later: the day that it holds for is the same.
+        card("typed", "0.50", "2026-11-20", known_at=moment("2026-11-20")),
+        card("typed", "0.55", "2026-11-20", known_at=moment("2026-11-22")),
     ]  # fmt: skip
-    return world(tmp_path_factory.mktemp("decks"), rows, marts=MARTS)
+    return world(tmp_path_factory.mktemp("decks"), rows, marts=MARTS, seed_sources=["typed"])
 
 
 def shown(ask: Query, provider: str, kind: str = "output") -> list[tuple[Any, ...]]:
@@ -96,8 +111,20 @@ def test_unchanged_days_are_one_stretch_of_a_deck(tables: Query) -> None:
     ]
 
 
+def test_a_price_that_comes_back_is_a_stretch_of_its_own(tables: Query) -> None:
+    assert tables(
+        "select valid_from, valid_to, output_usd_per_million_tokens "
+        "from core.token_deck where provider_id = 'swing' order by valid_from"
+    ) == [
+        (november(26), november(27), Decimal("0.50")),
+        (november(27), november(28), Decimal("0.40")),
+        (november(28), None, Decimal("0.50")),
+    ]
+
+
 def test_what_the_next_look_no_longer_lists_is_gone(tables: Query) -> None:
     assert shown(tables, "gone") == [(november(20), november(21), Decimal("0.50"))]
+    assert shown(tables, "brief") == [(november(28), november(28), Decimal("0.50"))]
 
 
 def test_two_prices_at_once_are_none(tables: Query) -> None:
@@ -119,8 +146,13 @@ def test_the_last_look_of_a_day_counts(tables: Query) -> None:
 def test_an_announced_price_waits_for_its_day(tables: Query) -> None:
     assert shown(tables, "herald") == [
         (november(24), november(28), Decimal("0.50")),
-        (november(29), november(30), Decimal("0.30")),
+        (november(29), november(30), Decimal("0.32")),
     ]
+    assert shown(tables, "fickle") == [(november(24), november(30), Decimal("0.50"))]
+
+
+def test_a_typed_price_that_was_mended_stands_as_mended(tables: Query) -> None:
+    assert shown(tables, "typed") == [(november(20), november(27), Decimal("0.55"))]
 
 
 def test_a_deck_comes_from_one_source(tmp_path: Path) -> None:

@@ -45,13 +45,14 @@ source_days as (
     group by source, slice, seen_on
 ),
 
--- What the last look of a day no longer lists is gone; a price announced for later counts from that day.
+-- What the last look of a day no longer lists is gone. A price announced for later counts from that day, as the
+-- last look before it says.
 shown as (
     select
         prices.*,
         sightings.observed_at as looked_at,
         greatest(sightings.seen_on, prices.effective_on) as priced_on,
-        case when prices.effective_on <= sightings.seen_on then source_days.next_seen_on end as next_look_on,
+        source_days.next_seen_on as next_look_on,
     from prices
     inner join sightings
         on prices.source = sightings.source
@@ -62,6 +63,7 @@ shown as (
         and sightings.seen_on = source_days.seen_on
         and sightings.observed_at = source_days.last_look_at
     where not prices.is_seed
+        and (source_days.next_seen_on is null or source_days.next_seen_on > prices.effective_on)
 
     union all
 
