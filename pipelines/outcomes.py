@@ -115,14 +115,19 @@ def without_duplicates(outcomes: Iterable[Outcome], key_of: Key, column: str = "
     yield from one_of_each(agreeing, key_of)
 
 
-def without_duplicate_rows(outcomes: Iterable[Outcome], key_of: Key) -> Iterator[Outcome]:
-    """Keep one of equal rows of a key; refuse all of them when they differ in any column."""
-    yield from one_of_each(agreeing_rows(outcomes, key_of), key_of)
+def without_duplicate_rows(
+    outcomes: Iterable[Outcome], key_of: Key, column: str = "price"
+) -> Iterator[Outcome]:
+    """Keep one of equal rows of a key; refuse all of them when they differ in any column.
+
+    The refusal shows the value of `column`.
+    """
+    yield from one_of_each(agreeing_rows(outcomes, key_of, column), key_of)
 
 
-def agreeing_rows(outcomes: Iterable[Outcome], key_of: Key) -> Iterator[Outcome]:
+def agreeing_rows(outcomes: Iterable[Outcome], key_of: Key, column: str = "price") -> Iterator[Outcome]:
     """Refuse all rows of a key when they differ in any column; equal ones all stay."""
-    yield from _agreeing(outcomes, key_of, "price", lambda found: found.row)
+    yield from _agreeing(outcomes, key_of, column, lambda found: found.row)
 
 
 def one_of_each(outcomes: Iterable[Outcome], key_of: Key) -> Iterator[Outcome]:
