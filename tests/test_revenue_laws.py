@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+from bench_world import point
 from price_world import Query, Row, moment, world
 from test_money import models_below
 
@@ -174,6 +176,39 @@ def test_revenue_by_hand(sold: Query) -> None:
         )
         == 90
     )
+
+
+def test_a_run_with_lengths_of_its_own_is_not_sold_at_the_cached_share_of_another(tmp_path: Path) -> None:
+    replay = {
+        "raw_model_name": "DeepSeek-V4.1-Flash", "workload": "agentx", "traffic_basis": "replay",
+        "isl_nominal": None, "osl_nominal": None, "input_tok_s": 200_000, "output_tok_s": 1000,
+        "isl_mean": 100_000, "osl_mean": 500,
+    }  # fmt: skip
+    rows = [
+        point("case-unsaid", "2026-11-20", **replay),
+        point("case-said", "2026-11-20", **replay, cache_hit_rate=0.9),
+        point("case-typical", "2026-11-20", **(replay | {"isl_mean": None, "osl_mean": None})),
+    ]
+    ask = world(tmp_path, rows, marts=["mart.revenue_per_gpu_hour", "mart.cost_per_request"])
+    assert ask(
+        "select distinct chip_id, round(cached_share, 6), mix_class, round(revenue_usd_per_gpu_hour, 6), "
+        "null_reason from mart.revenue_per_gpu_hour "
+        "where chip_id like 'case-%' and tier = 'off_peak' order by 1"
+    ) == [
+        # (20,000 x 0.15 + 180,000 x 0.003 + 1000 x 0.60) x 0.0036
+        ("case-said", 0.9, "measured", 14.904, None),
+        # 4096 of 131,072 uncached: (6250 x 0.15 + 193,750 x 0.003 + 1000 x 0.60) x 0.0036
+        ("case-typical", 0.96875, "derived", 7.6275, None),
+        ("case-unsaid", None, None, None, "cached_share_unknown"),
+    ]
+    assert ask(
+        "select distinct chip_id, input_tokens, cached_input_tokens, output_tokens, tokens_basis "
+        "from mart.cost_per_request where chip_id like 'case-%' order by 1"
+    ) == [
+        ("case-said", 100_000, pytest.approx(90_000), 500, "point"),
+        ("case-typical", 131_072, pytest.approx(126_976), 444, "workload"),
+        ("case-unsaid", 100_000, None, 500, "point"),
+    ]
 
 
 def test_margin_is_revenue_less_rent_and_the_factor_acts_once(published: Ask) -> None:

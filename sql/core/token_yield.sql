@@ -54,11 +54,19 @@ flows as (
             when scopes.gpu_scope = 'decode' then cast(0 as double)
             else coalesce(scopes.input_tok_s_gpu, scopes.total_tok_s_gpu - scopes.output_tok_s_gpu)
         end as input_tok_s_gpu,
-        -- A hit rate of the run says more than the mix of its workload.
+        -- A hit rate of the run says more than its workload, whose typical request is cached as it is at its own
+        -- length alone; that nothing is cached holds at any length.
         coalesce(
             points.cache_hit_rate,
-            workloads.cached_input_tokens / (workloads.cached_input_tokens + workloads.uncached_input_tokens)
+            case
+                when workloads.cached_input_tokens = 0
+                    or points.isl_mean is null
+                    or points.isl_mean = workloads.input_tokens
+                    then workloads.cached_input_tokens
+                        / (workloads.cached_input_tokens + workloads.uncached_input_tokens)
+            end
         ) as cached_share,
+        workloads.mix_class is not null as has_mix,
         case when points.cache_hit_rate is null then workloads.mix_class else 'measured' end as mix_class,
         scopes.null_reason,
     from scopes
@@ -81,6 +89,7 @@ judged as (
             when null_reason is not null then null_reason
             when output_tok_s_gpu is null then 'no_throughput'
             when input_tok_s_gpu is null then 'no_input_throughput'
+            when gpu_scope <> 'decode' and cached_share is null and has_mix then 'cached_share_unknown'
             when gpu_scope <> 'decode' and cached_share is null then 'no_mix'
         end as null_reason,
     from flows

@@ -11,7 +11,7 @@
 -- column: cached_input_tokens | of these, read from a cache; null: unknown
 -- column: output_tokens | output tokens of the request
 -- column: tokens_basis | where the lengths come from: point (its own means) or workload
--- column: mix_class | how the workload's cached share came about: stated, derived or assumed; null: there is none
+-- column: mix_class | how the cached share is known: measured (hit rate of the run), stated, derived or assumed (of the workload); null: it is not
 -- column: benchmark_point_id | self_hosted: the point
 -- column: point_label | self_hosted: the publisher's own name of it
 -- column: chip_id | self_hosted: the chip priced
@@ -51,6 +51,10 @@ workloads as (
     select * from raw.workload
 ),
 
+yields as (
+    select * from core.token_yield where gpu_scope = 'all'
+),
+
 decks as (
     select * from core.token_deck
 ),
@@ -66,10 +70,13 @@ requests as (
             as input_tokens,
         case when points.isl_mean + points.osl_mean is null then workloads.output_tokens else points.osl_mean end
             as output_tokens,
-        workloads.cached_input_tokens / workloads.input_tokens as cached_share,
-        workloads.mix_class,
+        yields.cached_share,
+        yields.mix_class,
     from points
     left join workloads on points.workload_id = workloads.workload_id
+    left join yields
+        on points.benchmark_point_id = yields.benchmark_point_id
+        and points.chip_id = yields.chip_id
 ),
 
 -- Every reading of a point on one price: what a million tokens of each kind costs where rent is charged once.
