@@ -1,0 +1,27 @@
+-- What do a million output tokens cost at market rental, by the speed that one user sees?
+-- Decode GPUs alone after the live-traffic factor: prefill, cache storage and the rest of the stack are extra.
+with
+
+asked as (
+    select
+        'deepinfer' as publisher,
+        'index:savrn_ai_index:on_demand' as price_series_id
+)
+
+select
+    costs.chip_id,
+    points.point_label,
+    points.interactivity_tok_s_user,
+    costs.usd_per_gpu_hour,
+    costs.hardware_factor as hardware_factor_ratio,
+    costs.live_traffic_factor as live_traffic_factor_share,
+    costs.throughput_live_tok_s_gpu,
+    costs.usd_per_million_tokens_live as decode_rent_usd_per_million_tokens_live,
+    costs.evidence,
+from asked
+inner join mart.benchmark_point as points on asked.publisher = points.publisher
+inner join mart.cost_per_million_tokens as costs
+    on points.benchmark_point_id = costs.benchmark_point_id
+    and asked.price_series_id = costs.price_series_id
+where costs.gpu_scope = 'decode' and costs.usd_per_million_tokens_live is not null
+order by costs.chip_id, points.interactivity_tok_s_user
