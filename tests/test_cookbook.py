@@ -1,0 +1,361 @@
+"""Every question of `sql/cookbook` is asked of the published copy, and answered.
+
+A question stands in its file's first line; the query reads `mart` alone, orders its rows and names the unit
+of every number. Where an article prints the answer, the answer is held to it, each value worked out by hand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+import sqlglot
+from price_world import Query, quote, world
+from sqlglot import exp
+
+from pipelines.home import Home
+
+COOKBOOK = Path(__file__).parents[1] / "sql" / "cookbook"
+FILES = sorted(COOKBOOK.glob("*.sql"))
+EVERY_QUESTION = pytest.mark.parametrize("file", FILES, ids=[file.stem for file in FILES])
+# Our own index wants prices of the day, which nobody types into a seed.
+WANTS_FETCHED_PRICES = {"rental_index_with_band"}
+ONE_ROW = {"implied_rent_of_a_claim"}
+UNITS = (
+    r"usd|percent|ratio|share|tok_s|tokens|tflops|gb|bytes|kw|w|mw|kwh|ms|days|hours|joules|count|rank|order|"
+    r"score|months|figure_in_unit|then_value|now_value"  # the last three stand beside a column `unit`
+)
+NUMBERS = r"^(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|FLOAT|DOUBLE|DECIMAL)"
+SAVRN = "index:savrn_ai_index:on_demand"
+
+Answer = list[dict[str, Any]]
+
+
+def asked(connection: duckdb.DuckDBPyConnection, stem: str) -> Answer:
+    """The rows of a question, by the names of their columns."""
+    cursor = connection.execute((COOKBOOK / f"{stem}.sql").read_text(encoding="utf-8"))
+    names = [column[0] for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+@pytest.fixture(scope="module")
+def copy(embedded_home: Home) -> Iterator[duckdb.DuckDBPyConnection]:
+    connection = duckdb.connect(str(embedded_home.current_database), read_only=True)
+    connection.execute("set TimeZone = 'UTC'")
+    yield connection
+    connection.close()
+
+
+@pytest.fixture
+def answer(copy: duckdb.DuckDBPyConnection) -> Callable[..., Answer]:
+    """Rows of a question that hold what is asked for."""
+
+    def ask(stem: str, **wanted: Any) -> Answer:
+        return [row for row in asked(copy, stem) if all(row[k] == v for k, v in wanted.items())]
+
+    return ask
+
+
+def near(value: float, tolerance: float) -> Any:
+    return pytest.approx(value, rel=0, abs=tolerance)
+
+
+def test_there_are_questions():
+    assert len(FILES) >= 20
+
+
+@EVERY_QUESTION
+def test_a_query_asks_a_question_of_the_marts_and_orders_its_rows(file):
+    text = file.read_text(encoding="utf-8")
+    assert re.fullmatch(r"-- [A-Z0-9][^?]{10,110}\?", text.splitlines()[0]), "the first line is the question"
+    (tree,) = sqlglot.parse(text, read="duckdb")
+    ctes = {cte.alias for cte in tree.find_all(exp.CTE)}
+    for table in tree.find_all(exp.Table):
+        name = table.sql("duckdb")
+        assert table.db == "mart" or table.name in ctes or re.match(r"mart\.\w+_as_(known|recorded)\(", name)
+    assert tree.args.get("order") or file.stem in ONE_ROW
+    assert not re.search(r"\b(now|today|current_\w+|random)\b\s*\(?\)?", re.sub(r"--.*", "", text))
+
+
+@EVERY_QUESTION
+def test_a_question_has_an_answer_whose_numbers_name_their_unit(file, copy):
+    cursor = copy.execute(file.read_text(encoding="utf-8"))
+    columns = [(name, str(kind)) for name, kind, *_ in cursor.description]
+    assert bool(cursor.fetchall()) == (file.stem not in WANTS_FETCHED_PRICES)
+    numeric = [name for name, kind in columns if re.match(NUMBERS, kind)]
+    bare = [name for name in numeric if not re.search(rf"(^|_)({UNITS})(_|$)", name)]
+    assert bare == []
+    assert numeric
+
+
+# Answers that an article prints, or that follow from it
+
+
+def test_then_and_now(answer):
+    rows = {row["measure"]: row for row in answer("then_and_now")}
+    for measure, then, now, ratio in [
+        ("output tokens/s per decode GPU", 1850, 11573, 6.26),
+        ("output speed per user", 21, 241, 11.48),
+        ("decode-GPU-hours per billion output tokens", 150.15, 24.0, 0.16),
+        ("revenue per GPU-hour, all GPUs", 12.91, 38.0, 2.943),
+    ]:
+        row = rows.pop(measure)
+        assert (row["then_value"], row["now_value"]) == (near(then, 0.3), near(now, 0.3))
+        assert row["now_over_then_ratio"] == near(ratio, 0.005)
+        assert row["change_percent"] == pytest.approx((row["now_over_then_ratio"] - 1) * 100)
+    assert rows == {}
+
+
+def test_chip_by_chip(answer):
+    rent = {row["chip_name"]: row["usd_per_gpu_hour"] for row in answer("chip_by_chip")}
+    for chip, usd in [
+        ("NVIDIA GB200 NVL72", 10.58),
+        ("NVIDIA GB300 NVL72", 14.59),
+        ("NVIDIA HGX B200 180 GB", 8.02),
+        ("NVIDIA HGX B300 288 GB", 9.99),
+        ("NVIDIA H200 SXM 141 GB", 5.33),
+        ("NVIDIA H100 SXM 80 GB", 4.17),
+        ("AMD Instinct MI355X 288 GB", 5.60),
+        ("AMD Instinct MI300X 192 GB", 3.65),
+    ]:
+        assert float(rent[chip]) == usd
+    # The article has no rent for them, and so have we: unknown, and not nothing.
+    assert rent["NVIDIA H800 SXM 80 GB"] is rent["NVIDIA H20 SXM 96 GB"] is None
+
+
+def test_cost_at_market_rental(answer):
+    cost = {
+        (row["chip_id"], row["point_label"]): row["decode_rent_usd_per_million_tokens_live"]
+        for row in answer("cost_at_market_rental")
+    }
+    assert cost["gb200-nvl72", "ep64-241"] == near(0.25394, 0.0001)
+    assert cost["gb200-nvl72", "ep64-103"] == near(0.13968, 0.0001)
+    # The box at 225 and the rack at 310 cost what the off-peak price of 0.60 pays.
+    assert cost["b200-sxm-180", "ep8-225"] == near(0.60, 0.001)
+    assert cost["gb200-nvl72", "ep64-310"] == near(0.60, 0.001)
+    # Nothing is priced on a chip that is not disclosed.
+    assert {chip for chip, _ in cost} == {"gb200-nvl72", "b200-sxm-180"}
+
+
+def test_sessions_in_100_gb(answer):
+    rows = {row["model_id"]: row for row in answer("sessions_in_100_gb")}
+    assert rows["deepseek-v4.1-flash"]["session_count"] == near(857.2, 0.1)
+    assert rows["deepseek-v3.2"]["session_count"] == near(15.87, 0.01)
+    assert rows["deepseek-v3"]["null_reason"] == "kv_bytes_unknown"
+
+
+def test_does_memory_bound_the_batch(answer):
+    (row,) = answer("does_memory_bound_the_batch", point_label="ep64-103", chip_id="gb200-nvl72")
+    assert row["kv_gb_per_gpu"] == near(29.86, 0.01)
+
+
+def test_what_it_is_anchored_on(answer):
+    rows = answer("what_it_is_anchored_on")
+    kinds = {row["kind"] for row in rows}
+    assert kinds == {"stated figure", "operating point", "price series"}
+    assert all(row["source"] for row in rows)
+
+
+def test_capacity_of_a_speed(answer):
+    short, long = answer("capacity_of_a_speed")
+    assert short["million_output_tokens_per_session_hour"] == near(3.0528, 0.0001)
+    assert short["million_output_tokens_per_session_day"] == near(73.2672, 0.0001)
+    assert short["request_count_per_session_day"] == near(146534, 1)
+    assert long["request_count_per_session_day"] == near(73267, 1)
+
+
+def test_what_848_could_cost(answer):
+    found = {
+        (row["assumption_id"], row["point_label"]): row
+        for row in answer("what_848_could_cost", price_series_id=SAVRN)
+    }
+    for assumption, label, usd, tolerance in [
+        ("one_session_per_gpu", "speed-596", 6.7999, 0.0005),
+        ("one_session_per_gpu", "speed-848", 4.7792, 0.0005),
+        ("one_session_per_rack", "speed-848", 344.1, 0.1),
+        ("sixty_sessions_per_gpu", "speed-848", 0.0797, 0.0002),
+    ]:
+        assert found[assumption, label]["usd_per_million_tokens"] == near(usd, tolerance)
+    sessions = [
+        found["one_session_per_gpu", label]["break_even_session_count_per_gpu"]
+        for label in ("speed-596", "speed-848")
+    ]
+    assert sessions == [near(11.33, 0.01), near(7.97, 0.01)]
+
+
+def test_implied_rent_of_a_claim(answer):
+    (row,) = answer("implied_rent_of_a_claim")
+    assert row["implied_usd_per_gpu_hour_at_least"] == near(7.2, 0.001)
+
+
+def test_rebound(answer):
+    rows = {row["demand_elasticity_ratio"]: row for row in answer("rebound")}
+    # Cost x 596/848 = 0.702830. Tokens x 0.702830^-e, spending x 0.702830^(1 - e).
+    for elasticity, tokens, spending in [
+        (0.0, 0.0, -29.717),
+        (1.0, 42.282, 0.0),
+        (1.5, 69.717, 19.282),
+        (2.0, 102.441, 42.282),
+    ]:
+        assert rows[elasticity]["cost_change_percent"] == near(-29.717, 0.001)
+        assert rows[elasticity]["tokens_change_percent"] == near(tokens, 0.001)
+        assert rows[elasticity]["spending_change_percent"] == near(spending, 0.001)
+
+
+def test_vendor_against_vendor(answer):
+    nvidia, amd = answer("vendor_against_vendor", basis="on demand")
+    assert (nvidia["vendor"], amd["vendor"]) == ("NVIDIA", "AMD")
+    # 9.99 / (1548.3 x 0.0036) and 5.60 / (360.31 x 0.0036)
+    assert nvidia["usd_per_million_tokens"] == near(1.792288, 1e-6)
+    assert amd["usd_per_million_tokens"] == near(4.317270, 1e-6)
+    assert amd["over_cheapest_ratio"] == near(2.4088, 0.0001)
+    assert amd["dearer_than_cheapest_percent"] == near(140.88, 0.01)
+
+
+def test_what_moved(answer):
+    newest = answer("what_moved")[0]
+    assert (newest["cause"], newest["claimed_cause"]) == ("unattributed", "software")
+    assert newest["change_percent"] == near(42.28, 0.01)
+
+
+def test_what_is_missing_from_the_headline(answer):
+    (row,) = answer("what_is_missing_from_the_headline", state="in the headline, not ranked")
+    assert (row["chip_id"], row["reason"]) == ("mi325x", "no_price")
+    speeds = answer("what_is_missing_from_the_headline", workload_id="speed-report")
+    assert [(row["chip_id"], row["point_count"]) for row in speeds] == [("gb300-nvl72", 2)]
+
+
+def test_what_a_report_leaves_out(answer):
+    (row,) = answer("what_a_report_leaves_out", subject_id="report-848-undisclosed")
+    assert {"precision", "concurrency", "TTFT"} <= set(row["missing_fields"].split(", "))
+
+
+def test_prices_as_known_then(answer):
+    (row,) = answer("prices_as_known_then", chip_id="b300-sxm-288", precision="fp4")
+    # On 1 October nobody knew the index of the twentieth: 4.25 $ reserved, and 9.99 $ on demand since.
+    assert float(row["then_usd_per_gpu_hour"]) == 4.25
+    assert row["then_usd_per_million_tokens"] == near(0.762485, 1e-6)
+    assert float(row["now_usd_per_gpu_hour"]) == 9.99
+    assert row["now_usd_per_million_tokens"] == near(1.792288, 1e-6)
+
+
+def test_my_own_price_reaches_every_variant_and_changes_nothing(answer):
+    before = answer("cheapest_chip_today")
+    mine = answer("my_own_price")
+    assert [(row["chip_id"], row["precision"]) for row in mine] == [
+        ("b200-sxm-180", "fp4"),
+        ("b200-sxm-180", "fp8"),
+        ("h100-sxm-80", "fp8"),
+    ]
+    # 3.50 / (910.25 x 0.0036), 3.50 / (407.59 x 0.0036), 1.90 / (94.06 x 0.0036)
+    assert [row["my_usd_per_million_tokens"] for row in mine] == [
+        near(1.068083, 1e-6),
+        near(2.385295, 1e-6),
+        near(5.611076, 1e-6),
+    ]
+    assert answer("cheapest_chip_today") == before
+
+
+def test_term_against_on_demand(answer):
+    (row,) = answer("term_against_on_demand", chip_id="gb300-nvl72")
+    assert row["change_percent"] == near(-65.73, 0.005)  # 5.00 over 14.59
+
+
+def test_fleet_for_a_daily_volume(answer):
+    (row,) = answer("fleet_for_a_daily_volume", workload_id="agentx", utilisation_share=1.0)
+    assert row["gpu_count"] == 1881  # 155e12 / 86400 / 954000 = 1880.48
+
+
+def test_cost_when_gpus_idle(answer):
+    rows = answer("cost_when_gpus_idle", chip_id="b300-sxm-288", precision="fp4")
+    assert [row["usd_per_million_tokens_at_utilisation"] for row in rows] == [
+        near(1.792288, 1e-6),
+        near(3.584577, 1e-6),
+        near(5.974294, 1e-6),
+        None,
+    ]
+
+
+def test_reserved_or_busy(answer):
+    (row,) = answer("reserved_or_busy")
+    assert row["allocation_usd_per_million_tokens"] == pytest.approx(2.00)
+    assert row["usage_usd_per_million_tokens"] == pytest.approx(0.80)
+
+
+def test_cost_of_a_task_that_succeeds(answer):
+    (row,) = answer(
+        "cost_of_a_task_that_succeeds",
+        task_assumption_id="r1_aime_2025",
+        chip_id="b300-sxm-288",
+        precision="fp4",
+        price_series_id=SAVRN,
+    )
+    assert row["usd_per_successful_task"] == near(0.0471116, 1e-7)
+
+
+def test_printed_costs_that_do_not_follow(answer):
+    (row,) = answer("printed_costs_that_do_not_follow")
+    assert (row["row_order"], row["throughput_tok_s_gpu"]) == (5, 5336.2)
+    assert (row["printed_usd_per_million_tokens"], row["rounded_usd_per_million_tokens"]) == (0.10, 0.12)
+
+
+def test_tokens_per_megawatt(answer):
+    rows = answer("tokens_per_megawatt", chip_id="b300-sxm-288", token_kind="output")
+    # 1548.3 tok/s at 1.90 kW, and at the 2.17 kW that the model had before
+    assert [(row["provisioned_power_kw_gpu"], row["most_tokens_per_s_per_mw"]) for row in rows] == [
+        (1.9, near(814894.7, 0.1)),
+        (2.17, near(713502.3, 0.1)),
+    ]
+
+
+def test_electricity_of_a_million_tokens(answer):
+    (row,) = answer(
+        "electricity_of_a_million_tokens",
+        chip_id="b300-sxm-288",
+        electricity_price_id="texas_industrial_2023",
+    )
+    assert row["provisioned_joules_per_token"] == near(1.227152, 1e-6)
+    assert row["provisioned_usd_per_million_tokens"] == near(0.022498, 1e-6)
+    assert (row["board_usd_per_million_tokens"], row["board_null_reason"]) == (None, "no_board_power")
+
+
+# Questions that want prices which were fetched
+
+
+@pytest.fixture(scope="module")
+def fetched(tmp_path_factory: pytest.TempPathFactory) -> Query:
+    rows = [quote("case-votes", f"firm{n}", usd) for n, usd in enumerate((2.00, 2.10, 2.20, 2.30, 2.40))]
+    rows += [
+        quote("case-stock", "soldout", 1.00, availability="unavailable"),
+        quote("case-stock", "stocked", 2.00),
+        quote("case-stock", "silent", 3.00, availability="listed"),
+    ]
+    marts = ("mart.rental_index_daily", "mart.rental_price")
+    return world(tmp_path_factory.mktemp("fetched"), rows, marts=marts)
+
+
+def of_world(query: Query, stem: str) -> list[tuple[Any, ...]]:
+    return query((COOKBOOK / f"{stem}.sql").read_text(encoding="utf-8"))
+
+
+def test_d06_the_cheapest_offer_that_cannot_be_rented_is_listed_without_a_rank(fetched):
+    rows = [row for row in of_world(fetched, "what_can_be_rented") if row[0] == "case-stock"]
+    assert [(rank, provider, float(usd), stock) for _, rank, provider, _, usd, _, stock, *_ in rows] == [
+        (1, "stocked", 2.0, "available"),
+        (2, "silent", 3.0, "listed"),
+        (None, "soldout", 1.0, "unavailable"),
+    ]
+
+
+def test_the_index_stands_between_the_ends_of_its_band(fetched):
+    (row,) = [row for row in of_world(fetched, "rental_index_with_band") if row[1] == "case-votes"]
+    usd, low, high, providers = float(row[5]), float(row[6]), float(row[7]), row[8]
+    # Five votes around 2.20, each 3 % wide: the middle vote is the index.
+    assert usd == near(2.20, 0.01)
+    assert 2.0 < low < usd < high < 2.4
+    assert high - usd == near(usd - low, 1e-6)
+    assert providers == 5
