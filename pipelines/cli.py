@@ -1,7 +1,7 @@
 """The `tokenyield` command.
 
 Belongs here: arguments, what is printed, exit codes. Does not belong here: any work (`run.py`,
-`ingest.py`). Dagster is imported only by the commands that run it: a query must not wait for it. Exit
+`imports.py`). Dagster is imported only by the commands that run it: a query must not wait for it. Exit
 code 0 means done; 1 means a named error, in one line with its cure; 2 means a wrong command line.
 """
 
@@ -12,6 +12,7 @@ import os
 import shutil
 import sys
 import time
+from collections import Counter
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -114,37 +115,101 @@ def fetch(
 
 @app.command("import")
 def import_files(
-    slug: Annotated[str, typer.Argument(help="The source whose payload it is; see `tokenyield sources`.")],
-    files: Annotated[list[Path], typer.Argument(help="Payload files, as the source sends them.")],
+    slug: Annotated[
+        str | None, typer.Argument(help="The source whose payload it is; see `tokenyield sources`.")
+    ] = None,
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Payload files as the source sends them; folders and archives of them."),
+    ] = None,
     observed_at: Annotated[
         str,
-        typer.Option(help="When the files were seen, where neither payload nor name proves it."),
+        typer.Option(
+            help="When the files were seen, where neither payload nor name proves it, nor, for a "
+            "measurement, `measured_on` in its context."
+        ),
     ] = "",
     context: Annotated[
         Path | None,
-        typer.Option(help="YAML that states what the files do not; <file>.context.yaml is found by itself."),
+        typer.Option(
+            help="YAML that states what the files do not, for files that have no context of their own: no "
+            "<file>.context.yaml beside them and no context.yaml in their folder or one above it, up to the "
+            "path that is named. Where both speak of a file and differ, the file is refused."
+        ),
     ] = None,
+    context_template: Annotated[
+        bool, typer.Option("--context-template", help="Print an empty context for a benchmark file; alone.")
+    ] = False,
 ) -> None:
-    """Store payload files as snapshots: same parser, same checks as a live fetch."""
+    """Store payload files as snapshots: same parser, same checks as a live fetch.
+
+    Folders are searched with all folders in them. Archives (.zip, .tar, .tar.gz,
+    .tar.bz2, .tar.xz) are read without being unpacked, and refused whole when
+    damaged or unsafe. Of several files, one that is refused stops no other.
+
+    Skipped, and counted: hidden files, links within a folder, and documents
+    (README.md, *.log, ...) that the source does not read. Exit code 1: a file was
+    refused, or none was a payload.
+    """
+    if context_template:
+        if slug or paths or observed_at or context:
+            raise typer.BadParameter("--context-template stands alone")
+        from pipelines.run_context import template
+
+        sys.stdout.write(template())
+        return
+    if not slug or not paths:
+        raise typer.BadParameter("name a source, then its payload files, folders or archives")
+    stated = _moment("--observed-at", observed_at) if observed_at else None
+    _import(_source(slug), paths, stated, context)
+
+
+def _import(source: Any, paths: list[Path], stated: datetime | None, context: Path | None) -> None:
+    """Import, tell what became of each file, and end in exit code 1 when any was refused."""
     from rich.progress import track
 
-    from pipelines import ingest
+    from pipelines import imports
     from pipelines.snapshots import SnapshotStore
 
-    source = _source(slug)
-    stated = _moment("--observed-at", observed_at) if observed_at else None
-    store = SnapshotStore(Home.from_environment().snapshots)
-    for path in track(files, "importing", console=errors, disable=len(files) == 1):
-        stored, parsed = ingest.import_file(source, store, path, stated, ingest.context_of(path, context))
-        rejected = int((parsed.refused["verdict"] == "rejected").sum())
-        errors.print(
-            f"{path.name}: {'stored' if stored.is_new else 'already stored'} as "
-            f"{source.slug}/{stored.sidecar.snapshot_id}: {parsed.candidates} candidates = "
-            f"{parsed.candidates - len(parsed.refused)} accepted + {rejected} rejected + "
-            f"{len(parsed.refused) - rejected} not applicable",
-            markup=False,
-        )
-    errors.print("`tokenyield build` brings them into the tables", markup=False)
+    store, plan = SnapshotStore(Home.from_environment().snapshots), imports.plan(source, paths)
+    tally, skipped = Counter(), Counter(plan.skipped)
+    outcomes = imports.run(source, store, plan, stated, context)
+    for outcome in track(outcomes, "importing", plan.count, console=errors, disable=plan.count <= 1):
+        if isinstance(outcome, Failure):
+            if plan.is_one_file:
+                raise outcome
+            tally["refused"] += 1
+            errors.print(f"error: {outcome}", markup=False)
+        elif isinstance(outcome, imports.Skipped):
+            skipped[outcome.what] += 1
+        else:
+            tally["stored" if outcome.stored.is_new else "already stored"] += 1
+            errors.print(_told(outcome, plan.is_one_file), markup=False)
+    if not plan.is_one_file:
+        counts = ", ".join(f"{tally[kind]} {kind}" for kind in ("stored", "already stored", "refused"))
+        passed = ", ".join(f"{number} {what}" for what, number in sorted(skipped.items()) if number)
+        errors.print(f"{counts}" + (f"; skipped: {passed}" if passed else ""), markup=False)
+    if not tally:
+        raise Failure(f"no file there could be a payload of {source.slug}")
+    if tally["stored"] or tally["already stored"]:
+        errors.print("`tokenyield build` brings them into the tables", markup=False)
+    if tally["refused"]:
+        errors.print("exit code 1: what was refused is not stored; importing all again does no harm")
+        raise typer.Exit(1)
+
+
+def _told(imported: Any, is_one_file: bool) -> str:
+    """The accounts of an imported payload, in one line."""
+    sidecar, refused = imported.stored.sidecar, imported.parsed.refused
+    rejected = int((refused["verdict"] == "rejected").sum())
+    return (
+        f"{Path(imported.name).name if is_one_file else imported.name}: "
+        f"{'stored' if imported.stored.is_new else 'already stored'} as "
+        f"{sidecar.source}/{sidecar.snapshot_id}: {imported.parsed.candidates} candidates = "
+        f"{imported.parsed.candidates - len(refused)} accepted + {rejected} rejected + "
+        f"{len(refused) - rejected} not applicable"
+        + (f", with {imported.context_name}" if imported.context_name else "")
+    )
 
 
 @app.command()

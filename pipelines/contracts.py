@@ -172,7 +172,7 @@ BENCHMARK_RESULT = RowKind(
         engine            | text    | serving engine
         engine_version    | text    | its version
         image             | text    | its container image
-        release_status    | text    | what the publisher says of the hardware and software used [one of: available, preview, unofficial]
+        release_status    | text    | what the publisher says of the hardware and software used; internal: for research, development or inside use alone [one of: available, preview, internal, unofficial]
         tp                | count     | tensor-parallel ranks of the server; of one decode worker when disaggregated
         pp                | count     | pipeline-parallel ranks of the same
         cp                | count     | context-parallel ranks of the same
@@ -246,6 +246,7 @@ EVALUATION_RESULT = RowKind(
     "One accuracy score of one served configuration: the gate of its speed, and no speed itself.",
     parse_columns("""
         publisher         | text!   | who published it
+        result_id         | text    | the publisher's own key of the evaluation, where it has one
         run_id            | text    | the run that measured it
         attempt           | int     | attempt of that run
         measured_on       | date!   | day of measurement

@@ -1,6 +1,6 @@
 """Strict decoding: bytes from outside become values, or the whole payload is refused.
 
-Belongs here: the formats (gzip, JSON, YAML, CSV) and the reading of one number or one date from text.
+Belongs here: the formats (gzip, zip, JSON, YAML, CSV) and the reading of one number or one date from text.
 Does not belong here: what the values mean (that is each source's `parse`). Every reader refuses what
 a lenient one would pass in silence: duplicate keys, NaN, truncated documents, HTML in place of data.
 """
@@ -12,6 +12,7 @@ import gzip
 import io
 import json
 import re
+import zipfile
 import zlib
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
@@ -40,6 +41,26 @@ def gunzipped(body: bytes) -> bytes:
     return decoded
 
 
+def unzipped(name: str, body: bytes) -> list[tuple[str, bytes]]:
+    """Return every file of a zip archive as (name, bytes) in the order of names; what is no zip, as it is.
+
+    Raises SourceError for an archive that is damaged, encrypted, empty or huge, or that has a name twice.
+    """
+    if not body.startswith(b"PK"):
+        return [(name, body)]
+    try:
+        with zipfile.ZipFile(io.BytesIO(body)) as archive:
+            members = sorted((m for m in archive.infolist() if not m.is_dir()), key=lambda m: m.filename)
+            names = [member.filename for member in members]
+            if not names or len(set(names)) < len(names):
+                raise SourceError(f"{name}: a zip archive without files, or with one name twice")
+            if sum(member.file_size for member in members) > MAX_DECODED_BYTES:
+                raise SourceError(f"{name}: decompresses to more than {MAX_DECODED_BYTES} bytes")
+            return [(f"{name}/{member.filename}", archive.read(member)) for member in members]
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, OSError, zlib.error) as error:
+        raise SourceError(f"{name}: not a whole zip archive: {error}") from error
+
+
 def text(body: bytes) -> str:
     """Decode UTF-8 (a byte-order mark is dropped); raises SourceError otherwise, or for an HTML page."""
     try:
@@ -58,23 +79,39 @@ def strict_json(body: bytes) -> Any:
     in one object. NaN and Infinity, which JSON does not know and Python accepts, become decimals that no
     contract accepts: they cost their own row and not the payload.
     """
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            keys = [key for key, _ in pairs]
-            raise SourceError(f"duplicate key {next(k for k in keys if keys.count(k) > 1)!r}")
-        return found
-
     try:
-        return json.loads(
-            text(body),
-            object_pairs_hook=unique,
-            parse_float=Decimal,
-            parse_constant=Decimal,
-        )
+        return _JSON.decode(text(body))
     except (ValueError, RecursionError, InvalidOperation) as error:
         raise SourceError(f"not a whole JSON document: {error}") from error
+
+
+def strict_json_documents(body: bytes) -> list[Any]:
+    """Parse JSON documents that stand one after the other, as in JSON lines and in files appended to.
+
+    Raises SourceError where `strict_json` does for any of them, and when there is none: a file that was
+    cut shows in its last document.
+    """
+    decoded, place, found = text(body), 0, []
+    while rest := re.compile(r"\S").search(decoded, place):
+        try:
+            document, place = _JSON.raw_decode(decoded, rest.start())
+        except (ValueError, RecursionError, InvalidOperation) as error:
+            raise SourceError(f"document {len(found) + 1} is not a whole JSON document: {error}") from error
+        found.append(document)
+    if not found:
+        raise SourceError("no JSON document: the file is empty")
+    return found
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise SourceError(f"duplicate key {next(k for k in keys if keys.count(k) > 1)!r}")
+    return found
+
+
+_JSON = json.JSONDecoder(object_pairs_hook=_unique, parse_float=Decimal, parse_constant=Decimal)
 
 
 class _StrictLoader(yaml.CSafeLoader):

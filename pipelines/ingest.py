@@ -1,20 +1,21 @@
 """Payloads in: a live fetch or a person's file becomes a snapshot.
 
 Belongs here: deciding what a payload's moment is, and storing it. Does not belong here: Dagster, DuckDB,
-and any look into the bytes beyond the moment that the source's own `observed_at` finds in them.
+which files of a folder are payloads (`imports.py`), and any look into the bytes beyond what the source's
+own `observed_at` and parser find in them.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from pathlib import Path
 from typing import Any
 
-from pipelines.decode import strict_yaml
+from pipelines.contracts import ContractError
+from pipelines.decode import iso_date
 from pipelines.failure import Failure
 from pipelines.http import Fetcher, FetchError
 from pipelines.snapshots import Sidecar, SnapshotStore
@@ -54,91 +55,135 @@ def import_file(
     stated: datetime | None = None,
     context: Mapping[str, Any] | None = None,
 ) -> tuple[Stored, Parsed]:
-    """Check a file with the source's own parser and store it as a snapshot.
-
-    `stated` is the moment that a person says the file shows; it is wanted only where neither the payload
-    nor the file's name proves one. Raises ImportRefused, and stores nothing, for a file that cannot be
-    read, that the parser refuses, or whose moment is not known.
-    """
-    if source.needs_permission and source.slug not in permitted():
-        raise ImportRefused(f"{source.slug}: {source.off_because}")
+    """Read a file and import its bytes under its name; raises as `import_payload` does."""
     try:
-        parts = (Part(path.name, path.read_bytes()),)
+        part = Part(path.name, path.read_bytes())
     except OSError as error:
         raise ImportRefused(f"{path}: {error.strerror}") from error
-    now = datetime.now(UTC)
+    return import_payload(source, store, part, stated, context, shown=str(path))
+
+
+def import_payload(
+    source: Source,
+    store: SnapshotStore,
+    part: Part,
+    stated: datetime | None = None,
+    context: Mapping[str, Any] | None = None,
+    *,
+    shown: str = "",
+) -> tuple[Stored, Parsed]:
+    """Check a payload with the source's own parser and store it as a snapshot, bytes as they are.
+
+    `stated` is the moment that a person says it shows; it is wanted only where neither the payload nor its
+    name nor, for a measurement, the `measured_on` of its context proves one. `shown` is what it is called
+    in a message. Raises ImportRefused, and stores nothing, for a payload that the parser refuses, or whose
+    moment is not known or lies in the future.
+    """
+    wants_permission(source)
+    shown, context, now = shown or part.name, dict(context or {}), datetime.now(UTC)
+    unknown: ImportRefused | None = None
     try:
-        observed_at = _moment(source, parts, path, stated)
-        parsed = read(
-            source, Snapshot(source.slug, "trial", "import", parts, observed_at, now, context or {})
-        )
+        try:
+            observed_at = _moment(source, part, stated, context, shown)
+        except ImportRefused as error:
+            # Whoever brings another file than they think must not be asked for its date first.
+            unknown, observed_at = error, now
+        parsed = _trial(source, part, observed_at, now, context)
     except SourceError as error:
-        raise ImportRefused(f"{path}: not a payload of {source.slug}: {error}") from error
+        raise ImportRefused(f"{shown}: not a payload of {source.slug}: {one_line(error)}") from error
     except (Failure, OSError):
         raise
     except Exception as error:
-        raise ImportRefused(f"{path}: the parser of {source.slug} broke on it: {error!r}") from error
+        raise ImportRefused(
+            f"{shown}: the parser of {source.slug} broke on it: {one_line(repr(error))}"
+        ) from error
+    if unknown:
+        raise unknown
     if observed_at > now:
-        raise ImportRefused(f"{path}: shows {observed_at:%Y-%m-%d %H:%M} UTC, which lies in the future")
+        raise ImportRefused(f"{shown}: shows {observed_at:%Y-%m-%d %H:%M} UTC, which lies in the future")
     sidecar, is_new = store.add(
         source.slug,
-        parts,
+        (part,),
         observed_at=observed_at,
         recorded_at=now,
-        slice_name=_slice(source, path),
+        slice_name=_slice(source, part.name),
         context=context,
     )
     return Stored(sidecar, is_new), parsed
 
 
-def context_of(path: Path, stated: Path | None = None) -> dict[str, Any]:
-    """What a person states beside a payload: the YAML `stated`, else `<path>.context.yaml`, else nothing.
+def wants_permission(source: Source) -> None:
+    """Raise ImportRefused for a source that works only with a permission that nobody states to hold."""
+    if source.needs_permission and source.slug not in permitted():
+        raise ImportRefused(f"{source.slug}: {source.off_because}")
 
-    Raises ImportRefused when the YAML cannot be read or is no mapping.
-    """
-    beside = path.with_name(f"{path.name}.context.yaml")
-    chosen = stated or (beside if beside.exists() else None)
-    if chosen is None:
-        return {}
+
+def is_payload(source: Source, part: Part) -> bool:
+    """Tell whether the source's parser reads `part` as it stands, without a context."""
+    now = datetime.now(UTC)
     try:
-        context = strict_yaml(chosen.read_bytes())
-    except OSError as error:
-        raise ImportRefused(f"{chosen}: {error.strerror}") from error
-    except SourceError as error:
-        raise ImportRefused(f"{chosen}: {error}") from error
-    if not isinstance(context, dict):
-        raise ImportRefused(f"{chosen}: wants `name: value` lines")
-    # A sidecar is JSON: dates and decimals go in as the text that was typed.
-    return json.loads(json.dumps(context, default=str))
+        _trial(source, part, now, now, {})
+    except Exception:  # whatever the parser says or stumbles over: it does not read it
+        return False
+    return True
 
 
-def _slice(source: Source, path: Path) -> str:
+def one_line(text: object) -> str:
+    """Return a message, which may quote a reader's several lines, as one."""
+    return " ".join(str(text).split())
+
+
+def _trial(
+    source: Source, part: Part, observed_at: datetime, now: datetime, context: Mapping[str, Any]
+) -> Parsed:
+    return read(source, Snapshot(source.slug, "trial", "import", (part,), observed_at, now, context))
+
+
+def _slice(source: Source, name: str) -> str:
     """The slice that a file continues: the source's only one, else files of one name, dates aside."""
     # What a keyed source would ask for cannot be known without its key; each of ours asks in one slice.
     if source.key_variable:
         return "all"
     if source.requests and {request.slice for request in source.requests()} == {"all"}:
         return "all"
-    stem = re.sub(r"[0-9a-f]{10,}|\d+", "", path.name.split(".")[0])
+    stem = re.sub(r"[0-9a-f]{10,}|\d+", "", name.split(".")[0])
     return "import:" + re.sub(r"[^A-Za-z]+", "-", stem).strip("-").lower()
 
 
-def _moment(source: Source, parts: tuple[Part, ...], path: Path, stated: datetime | None) -> datetime:
-    proven = source.observed_at(parts) if source.observed_at else None
-    named = _named_moment(path.name)
+def _moment(
+    source: Source, part: Part, stated: datetime | None, context: Mapping[str, Any], shown: str
+) -> datetime:
+    """The moment that a payload shows, from the best that proves one; ImportRefused where nothing does.
+
+    A day is read as its start in UTC, wherever it stands: in a name, on the command line, in a context.
+    """
+    proven = source.observed_at((part,)) if source.observed_at else None
     if stated is not None:
         if proven is not None and abs((proven - stated).total_seconds()) > 86_400:
             raise ImportRefused(
-                f"{path}: the payload says {proven:%Y-%m-%d %H:%M} UTC, --observed-at says "
+                f"{shown}: the payload says {proven:%Y-%m-%d %H:%M} UTC, --observed-at says "
                 f"{stated:%Y-%m-%d %H:%M} UTC; leave --observed-at out or mend it"
             )
         return proven or stated
-    if proven is None and named is None:
+    moment = proven or _named_moment(part.name) or _measured(source, context, shown)
+    if moment is None:
         raise ImportRefused(
-            f"{path}: neither the payload nor its name says when it was seen; "
+            f"{shown}: neither the payload nor its name says when it was seen; "
             "add --observed-at YYYY-MM-DD (or an instant with its zone)"
+            + (", or measured_on to its context" if source.kind == "benchmark" else "")
         )
-    return proven or named
+    return moment
+
+
+def _measured(source: Source, context: Mapping[str, Any], shown: str) -> datetime | None:
+    """The day of a measurement that a person states; a price has no such day, it must be seen."""
+    day = context.get("measured_on")
+    if source.kind != "benchmark" or day is None or day == "":
+        return None
+    try:
+        return datetime.combine(iso_date("measured_on", day), time(), tzinfo=UTC)
+    except ContractError as error:
+        raise ImportRefused(f"{shown}: the context's measured_on: {error.reason}: {day!r}") from error
 
 
 def _named_moment(name: str) -> datetime | None:

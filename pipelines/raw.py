@@ -9,18 +9,21 @@ when it is new, or when the code that parses it has changed since.
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import importlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import duckdb
 import polars as pl
 
-from pipelines import contracts, decode, outcomes, run_context, seed_shapes, seeds, source
+from pipelines import contracts, decode, outcomes, run_context, seed_shapes, seeds, source, sources
 from pipelines.contracts import ROW_KINDS, TYPES, RowKind, frame
 from pipelines.seed_shapes import REFERENCE
 from pipelines.seeds import SeedError
@@ -146,9 +149,25 @@ def load(
 def parser_version(parsed_by: Source) -> str:
     """A short hash of the code that turns this source's bytes into rows."""
     code = hashlib.sha256()
-    for module in (inspect.getmodule(parsed_by.parse), *SHARED_BY_PARSERS):
-        code.update(Path(module.__file__).read_bytes())
+    for file in (
+        *_with_neighbours(inspect.getmodule(parsed_by.parse)),
+        *(m.__file__ for m in SHARED_BY_PARSERS),
+    ):
+        code.update(Path(file).read_bytes())
     return code.hexdigest()[:12]
+
+
+def _with_neighbours(module: ModuleType) -> list[str]:
+    """The files of a parser's module and of the source modules that it reads with, each once, in order."""
+    found, waiting = {module.__file__}, [module.__file__]
+    while waiting:
+        for node in ast.walk(ast.parse(Path(waiting.pop()).read_bytes())):
+            name = node.module if isinstance(node, ast.ImportFrom) else None
+            if name and name.startswith(f"{sources.__name__}."):
+                file = importlib.import_module(name).__file__
+                waiting += [file] if file not in found else []
+                found.add(file)
+    return sorted(found)
 
 
 def _read(store: SnapshotStore, sidecar: Sidecar, found: Source | None) -> Loaded:

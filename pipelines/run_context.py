@@ -8,6 +8,7 @@ keys are the columns of `benchmark_result` without `raw_`; what was measured is 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from pipelines.contracts import BENCHMARK_RESULT, Column, ContractError, fit
@@ -23,10 +24,12 @@ OPTIONAL = (
     "prefill_tp", "prefill_pp", "prefill_ep", "prefill_dp", "prefill_dp_attention", "prefill_workers",
     "engine", "engine_version", "image", "weight_precision", "kv_precision", "model_revision",
     "workload", "isl_nominal", "osl_nominal", "dataset", "dataset_seed", "cache_hit_rate",
-    "concurrency", "request_rate", "speculative_method", "acceptance_length", "acceptance_basis",
+    "concurrency", "request_rate", "arrival", "speculative_method", "acceptance_length", "acceptance_basis",
     "accuracy_task", "accuracy_value", "power_w_gpu", "power_kw_gpu_provisioned", "traffic_basis",
 )  # fmt: skip
 RENAMED = {"chip_name": "raw_chip_name", "model_name": "raw_model_name"}
+# Lengths drawn evenly from 0.8 to 1.0 of the nominal ones, as InferenceX does, have a mean of 0.9 of them.
+LENGTH_TOLERANCE = 0.2
 COLUMNS: dict[str, Column] = {
     key: BENCHMARK_RESULT.column(RENAMED.get(key, key)) for key in (*REQUIRED, *OPTIONAL)
 }
@@ -75,9 +78,19 @@ def completed(row: Mapping[str, Any], context: Mapping[str, Any]) -> dict[str, A
 
 
 def workload(row: Mapping[str, Any]) -> str:
-    """Return the workload's key: its nominal lengths, where they are stated, else `unstated`."""
+    """Return the workload's key: its nominal lengths, where they are stated, else `unstated`.
+
+    Where the lengths that were measured lie further from the nominal ones, the key says `spread`: a run
+    whose requests are half as long is no run of the fixed workload.
+    """
     isl, osl = row.get("isl_nominal"), row.get("osl_nominal")
-    return f"fixed-{isl}-{osl}" if isl and osl else "unstated"
+    if not isl or not osl:
+        return "unstated"
+    measured = ((isl, row.get("isl_mean")), (osl, row.get("osl_mean")))
+    fixed = all(
+        mean is None or abs(float(mean) / nominal - 1) <= LENGTH_TOLERANCE for nominal, mean in measured
+    )
+    return f"{'fixed' if fixed else 'spread'}-{isl}-{osl}"
 
 
 def template() -> str:
@@ -111,4 +124,7 @@ def _typed(column: Column, value: Any) -> Any:
 def _same(one: Any, other: Any) -> bool:
     if isinstance(one, str) and isinstance(other, str):
         return one.casefold() == other.casefold()
+    if isinstance(one, int | float | Decimal) and isinstance(other, int | float | Decimal):
+        # The contract made a float of what was stated; 3.51 as a decimal is not that float.
+        return float(one) == float(other)
     return one == other

@@ -63,7 +63,7 @@ REFERENCE: dict[str, Reference] = {
             "A name that a source uses for a chip. source `*` holds for every source; a blank chip_id is a name that a person has looked at and will not map.",
             "source raw_name",
             """
-            source   | text! | slug of the source that uses the name, or *
+            source   | text! | slug of the source that uses the name; a slug with a * behind it: every source that starts so; or *
             raw_name | text! | the name as the source writes it; case and punctuation do not matter
             chip_id  | text  | the chip, or blank for a name that must stay unmapped
             note     | text  | why
@@ -83,6 +83,15 @@ REFERENCE: dict[str, Reference] = {
             note          | text  | why
             """,
             {"chip_id": "chip"},
+        ),
+        _reference(
+            "runner_word",
+            "A word in the name of a benchmark runner that says nothing of its chip: a cluster, a scheduler, an engine. A number behind such a word says nothing either. Only names of benchmark sources are freed of them.",
+            "word",
+            """
+            word | text! | one token, letters and digits
+            note | text  | what it stands for
+            """,
         ),
         _reference(
             "price_band",
@@ -133,7 +142,7 @@ REFERENCE: dict[str, Reference] = {
             "A name that a publisher or provider uses for a model. A name that moves from model to model is none: a blank model_id keeps it so, and its note says why.",
             "source raw_name",
             """
-            source   | text! | slug of the source that uses the name, or *
+            source   | text! | slug of the source that uses the name; a slug with a * behind it: every source that starts so; or *
             raw_name | text! | the name as the source writes it
             model_id | text  | the model, or blank for a name that must stay unmapped
             note     | text  | why

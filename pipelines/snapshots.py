@@ -66,6 +66,7 @@ class SnapshotStore:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self._known: dict[str, dict[str, Sidecar]] = {}
 
     def add(
         self,
@@ -163,8 +164,14 @@ class SnapshotStore:
         )
 
     def _newest(self, source: str, slice_name: str) -> Sidecar | None:
-        of_slice = [s for s in self.sidecars(source) if s.slice == slice_name]
-        return of_slice[-1] if of_slice else None
+        # A folder is imported file by file: what was read once is not read again, since it never changes.
+        known, place = self._known.setdefault(source, {}), self.root / source
+        names = os.listdir(place) if place.is_dir() else []
+        for name in names:
+            if name not in known and not name.startswith(UNFINISHED) and (place / name).is_dir():
+                known[name] = _read_sidecar(place / name)
+        of_slice = [known[name] for name in names if name in known and known[name].slice == slice_name]
+        return max(of_slice, key=lambda s: (s.observed_at, s.snapshot_id), default=None)
 
     def _write(self, final: Path, sidecar: Sidecar, files: list[bytes]) -> None:
         unfinished = final.with_name(f"{UNFINISHED}{final.name}-{os.getpid()}")

@@ -168,6 +168,7 @@ def test_the_state_of_payloads_is_told_with_the_age_of_the_copy(embedded_home):
         "articles": 12,
         "deepseek": 9,
         "inferencex_constants": 65,
+        "corrections": 0,
         "inferencex_points": 90,
         "list_prices": 29,
         "published_indices": 21,

@@ -19,6 +19,7 @@ from pipelines.decode import (
     iso_instant,
     strict_csv,
     strict_json,
+    strict_json_documents,
     strict_yaml,
     text,
 )
@@ -84,6 +85,38 @@ def test_a_number_that_json_does_not_know_costs_its_own_row_alone(word):
 
 def test_a_byte_order_mark_is_dropped():
     assert strict_json(b"\xef\xbb\xbf[1]") == [1]
+
+
+# JSON documents one after the other
+
+LINES = b'{"a": 1.50}\n{"b": Infinity}\n'
+
+
+@pytest.mark.parametrize("between", ["", "\n", "\r\n", " ", "\n\n"])
+def test_documents_are_read_however_they_are_parted(between: str) -> None:
+    body = between.join(['{"a": 1.50}', '{\n "b": 2}', "[]"]).encode()
+    assert strict_json_documents(body) == [{"a": Decimal("1.50")}, {"b": 2}, []]
+
+
+def test_infinity_in_a_line_is_left_to_the_contract() -> None:
+    first, second = strict_json_documents(LINES)
+    assert first == {"a": Decimal("1.50")}
+    assert second["b"].is_infinite()
+
+
+def test_lines_cut_anywhere_but_between_two_are_refused() -> None:
+    whole = {11, 12, len(LINES) - 1, len(LINES)}
+    for length in set(range(len(LINES) + 1)) - whole:
+        with pytest.raises(SourceError):
+            strict_json_documents(LINES[:length])
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b" \n", b"{}x", b'{"a": 1, "a": 2}', b"{} ,{}", b"[" * 200_000, b"\xff", PAGE]
+)
+def test_what_is_no_row_of_documents_is_refused(body: bytes) -> None:
+    with pytest.raises(SourceError):
+        strict_json_documents(body)
 
 
 # YAML

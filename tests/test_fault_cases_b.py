@@ -76,6 +76,9 @@ ROWS = [
     case("b10", run_id="9", attempt=2, output_tok_s=848),
     case("b10", run_id="9", attempt=1, output_tok_s=596, source="compiled"),
     case("b10", run_id="9", attempt=1, output_tok_s=596, known_at="2026-10-02"),
+    # B-10: an unofficial file of the same run, found later.
+    case("b10u", output_tok_s=500, release_status="available"),
+    case("b10u", output_tok_s=900, release_status="unofficial", known_at="2026-11-01", source="branch"),
     # B-12: no price of the chip; and no output in the row.
     case("b12", concurrency=1),
     priced("case-b12p", "2.00"),
@@ -250,6 +253,13 @@ def test_b10_the_latest_attempt_wins_in_whatever_order(tables: Query, tmp_path: 
     priced_chip = priced("case-b10", "2.00")
     other = world(tmp_path, [priced_chip, *reversed(ours)], marts=["mart.benchmark_point"], shuffle=7)
     assert other(asked) == [(848, 2)]
+
+
+def test_b10_an_unofficial_file_overrides_no_official_point(tables: Query) -> None:
+    assert tables(
+        "select output_tok_s_gpu, release_status, eligible from mart.benchmark_point "
+        "where chip_id = 'case-b10u'"
+    ) == [(500, "available", True)]
 
 
 def test_b12_a_missing_figure_is_no_cost_and_has_a_reason(tables: Query) -> None:

@@ -96,10 +96,9 @@ def test_the_renamed_fields_of_v61_say_the_same() -> None:
     assert row["tpot_p99_ms"] is None
 
 
-def test_a_research_system_has_no_release_status_and_says_so() -> None:
+def test_a_research_system_is_internal() -> None:
     row = only(read_rows({"0": of_v61(Availability="rdi")}))
-    assert row["release_status"] is None
-    assert "research, development or internal" in row["note"]
+    assert row["release_status"] == "internal"
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,7 @@ def test_a_deployment_twice_as_large_makes_the_same_per_gpu(
             bench.execute(
                 "insert into raw.benchmark_result by name "
                 "select source, snapshot_id, ? as row_number, 'bench' as publisher, ? as run_id, "
-                "'h100-sxm-80' as raw_chip_name, 'deepseek-r1-0528' as raw_model_name, "
+                "'h100-sxm-80' as raw_chip_name, 'deepseek-v3.2' as raw_model_name, "
                 "date '2026-01-01' as measured_on, date '2026-01-01' as published_on, "
                 "timestamptz '2026-01-01 00:00:00+00' as known_at, 'day' as date_precision, "
                 "'fixed-1024-1024' as workload, 1 as concurrency, 'system' as throughput_basis, "
@@ -201,7 +201,7 @@ def test_a_deployment_twice_as_large_makes_the_same_per_gpu(
     readings: dict[tuple[str, ...], list[float]] = {}
     for run_id, kind, scope, throughput in bench.execute(
         "select split_part(run_id, 'x', 1), token_kind, gpu_scope, throughput_tok_s_gpu "
-        f"from {READINGS} inner join core.benchmark_point using (benchmark_point_id)"
+        f"from {READINGS} inner join core.benchmark_statement using (benchmark_point_id)"
     ).fetchall():
         readings.setdefault((run_id, kind, scope), []).append(throughput)
     assert len(readings) == sum(5 if stated["split"] else 3 for stated in servers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -66,3 +67,27 @@ def test_a_context_may_not_contradict_its_file() -> None:
     with pytest.raises(SourceError, match="concurrency"):
         completed({"concurrency": 64}, ENOUGH | {"concurrency": 32})
     assert completed({"engine": "vLLM"}, ENOUGH | {"engine": "vllm"})["engine"] == "vLLM"
+
+
+def test_equal_numbers_agree_however_they_are_written() -> None:
+    stated_too = ENOUGH | {"acceptance_length": "3.51", "request_rate": "0.1"}
+    row = completed({"acceptance_length": Decimal("3.51"), "request_rate": Decimal("0.1")}, stated_too)
+    assert row["acceptance_length"] == Decimal("3.51")
+    with pytest.raises(SourceError, match="acceptance_length"):
+        completed({"acceptance_length": Decimal("3.52")}, stated_too)
+
+
+@pytest.mark.parametrize(
+    ("means", "expected"),
+    [
+        ({}, "fixed-8192-1024"),
+        # Lengths drawn from 0.8 to 1.0 of the nominal ones.
+        ({"isl_mean": 7373, "osl_mean": Decimal("921.6")}, "fixed-8192-1024"),
+        ({"isl_mean": 4096, "osl_mean": 1024}, "spread-8192-1024"),
+        ({"isl_mean": 8192, "osl_mean": 300}, "spread-8192-1024"),
+        ({"isl_mean": 8192, "osl_mean": 1300}, "spread-8192-1024"),
+    ],
+)
+def test_a_workload_is_fixed_only_where_its_requests_are(means: dict[str, Any], expected: str) -> None:
+    nominal = ENOUGH | {"isl_nominal": 8192, "osl_nominal": 1024}
+    assert completed(means, nominal)["workload"] == expected

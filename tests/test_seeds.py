@@ -178,8 +178,8 @@ def test_chip_names_that_differ_by_little_stay_apart(reference):
     assert chip["*", "L40S"] == "l40s"
     assert chip["*", "H100 NVL"] == "h100-nvl-94"
     assert chip["hyperstack", "NVIDIA H100 NVLink"] == "h100-pcie-80"
-    assert chip["inferencex", "b200"] == "b200-sxm-180"
-    assert chip["inferencex", "gb200"] == "gb200-nvl72"
+    assert chip["inferencex*", "b200"] == "b200-sxm-180"
+    assert chip["inferencex*", "gb200"] == "gb200-nvl72"
     assert chip["*", "a2-ultragpu-8g"] == "a100-sxm-80"
     assert chip["oci_price_list", "B95909"] == "a10"
     assert chip["prime_intellect", "H100_80GB"] is None

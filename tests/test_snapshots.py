@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from pipelines import snapshots
 from pipelines.home import PROJECT
 from pipelines.snapshots import DamagedSnapshot, Sidecar, SnapshotStore, unfinished_folders
 from pipelines.source import Part
@@ -293,3 +295,26 @@ def test_a_disk_that_refuses_leaves_nothing_half(store, monkeypatch):
     assert store.sidecars() == [first]
     assert list(unfinished_folders(store.root)) == []
     assert add(store, b"second", at=DAY + timedelta(days=1))[1]
+
+
+# Many at a time
+
+
+def test_a_sidecar_is_read_once_however_many_payloads_come_after_it(store, monkeypatch):
+    read = []
+    really = snapshots._read_sidecar
+    monkeypatch.setattr(snapshots, "_read_sidecar", lambda folder: read.append(folder) or really(folder))
+    for hour in range(5):
+        add(store, b"%d" % hour, at=DAY + timedelta(hours=hour))
+    assert len(read) == len(set(read)) == 4, "the last one was looked at by nobody yet"
+
+
+def test_what_another_process_stored_or_a_person_took_away_is_seen(store):
+    other = SnapshotStore(store.root)
+    first, _ = add(store, b"a")
+    second, _ = add(other, b"b", at=DAY + timedelta(hours=1))
+    assert add(store, b"b", at=DAY + timedelta(hours=2)) == (second, False)
+    shutil.rmtree(folder_of(store, second))
+    assert add(store, b"a", at=DAY + timedelta(hours=3)) == (first, False)
+    _, is_new = add(store, b"b", at=DAY + timedelta(hours=4))
+    assert is_new

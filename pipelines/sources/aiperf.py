@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+from pipelines.benchmark_files import refuse_others
 from pipelines.contracts import ContractError
 from pipelines.decode import strict_csv, strict_json, text
 from pipelines.measured import (
@@ -119,6 +120,7 @@ def _is_json(part: Part) -> bool:
 
 def _document(part: Part) -> dict[str, Any]:
     document = strict_json(part.body)
+    refuse_others("aiperf", document, part.name)
     if not isinstance(document, dict) or not document.keys() >= PROOF | {"input_config"}:
         raise SourceError(f"{part.name}: no AIPerf summary: {READ}")
     blocks = [document[key] for key in PROOF]

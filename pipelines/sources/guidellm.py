@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+from pipelines.benchmark_files import refuse_others
 from pipelines.contracts import ContractError
 from pipelines.decode import strict_json
 from pipelines.measured import KIND, Beside, count, figure, in_ms, model_name, outcome
@@ -70,6 +71,7 @@ def observed_at(parts: tuple[Part, ...]) -> datetime | None:
 
 def _report(part: Part) -> dict[str, Any]:
     report = strict_json(part.body)
+    refuse_others("guidellm", report, part.name)
     if not isinstance(report, dict) or at(report, "metadata", "guidellm_version") is None:
         raise SourceError(f"{part.name}: metadata.guidellm_version is missing: {READ}")
     schema = at(report, "metadata", "version")

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
+from pipelines.benchmark_files import refuse_others
 from pipelines.contracts import ContractError
 from pipelines.decode import strict_json
 from pipelines.measured import Beside, count, figure, in_ms, outcome
@@ -57,6 +58,7 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
 
 def _stage(part: Part) -> dict[str, Any]:
     report = strict_json(part.body)
+    refuse_others("inference_perf", report, part.name)
     sections = ("load_summary", "successes", "failures")
     if not isinstance(report, dict) or not all(isinstance(report.get(key), dict) for key in sections):
         raise SourceError(

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+from pipelines.benchmark_files import refuse_others
 from pipelines.contracts import ContractError
 from pipelines.decode import iso_instant, strict_json, strict_yaml, text
 from pipelines.measured import Beside, count, figure, in_ms, model_name, outcome
@@ -75,6 +76,8 @@ def observed_at(parts: tuple[Part, ...]) -> datetime | None:
 def _report(part: Part) -> dict[str, Any]:
     is_json = text(part.body).lstrip()[:1] in ("{", "[")
     report = strict_json(part.body) if is_json else strict_yaml(part.body)
+    if is_json:  # no other tool writes YAML of its own
+        refuse_others("llmd_report", report, part.name)
     if not isinstance(report, dict) or not {"version", "run", "results"} <= report.keys():
         raise SourceError(f"{part.name}: no version, run and results, so no Benchmark Report: {READ}")
     version = str(report["version"])

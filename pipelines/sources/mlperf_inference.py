@@ -87,8 +87,8 @@ ROUNDS = {
 TOKENS_PER_SECOND = "Tokens/s"
 # How requests arrive, by the definition of each scenario.
 SCENARIOS = {"Offline": "all_at_once", "Server": "poisson", "Interactive": "poisson"}
-# `rdi`: research, development or internal. The contract has no word for it, so the note says it.
-RELEASE_STATUS = {"available": "available", "preview": "preview", "rdi": None}
+# `rdi`: research, development or internal.
+RELEASE_STATUS = {"available": "available", "preview": "preview", "rdi": "internal"}
 PRECISIONS = {
     "fp4": "fp4", "mxfp4": "fp4", "nvfp4": "fp4", "fp8": "fp8", "bf16": "bf16", "bfloat16": "bf16",
     "fp16": "fp16", "fp32": "fp32", "int8": "int8", "int4": "int4", "uint4": "int4",
@@ -354,8 +354,6 @@ def _remarks(
         yield "no limit on latency"
     if _is_inferred(found):
         yield "marked inferred by the publisher, from another scenario or accuracy target"
-    if found["availability"] == "rdi":
-        yield "system for research, development or internal use"
     if row.get("Power_Result") is not None:
         yield f"power of the system: {row['Power_Result']} {row.get('Power_Units')}"
     for words, field in (("weights", "weights"), ("software", "software"), ("submitter's notes", "notes")):

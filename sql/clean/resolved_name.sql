@@ -1,8 +1,10 @@
 -- What a source's name of a chip, a model or a provider stands for; one row per domain, source, name and
 -- stated memory. A name resolves by the source's own alias, then by an alias of every source, then as the
 -- canonical id itself, then by the patterns of chip names: tokens, never substrings, and every token must be
--- known. Names are compared in upper case with punctuation as blanks. Anything else stays unmapped: a name is
--- never guessed, and two meanings of one name are none.
+-- known. Names are compared in upper case with punctuation as blanks. A benchmark source names runners, a chip
+-- with words for the cluster it stands in: the words of seeds/runner_word.csv, and a number behind one of them,
+-- are left out there and nowhere else. Anything else stays unmapped: a name is never guessed, and two meanings of
+-- one name are none.
 -- grain: domain, source, raw_name, memory_gb
 -- column: memory_gb | memory of one chip as the source states it beside the name; null: it does not
 -- column: domain | chip, model or provider
@@ -23,8 +25,25 @@ named_rows as (
     select 'chip' as domain, source, raw_chip_name as raw_name, null as memory_gb, snapshot_id
     from raw.benchmark_result
     union all
+    select 'chip' as domain, source, raw_chip_name as raw_name, null as memory_gb, snapshot_id
+    from raw.evaluation_result
+    union all
+    select 'chip' as domain, source, raw_chip_name as raw_name, null as memory_gb, snapshot_id
+    from raw.run_reliability
+    union all
+    select 'chip' as domain, source, raw_chip_name as raw_name, null as memory_gb, snapshot_id
+    from raw.change_note
+    where raw_chip_name is not null
+    union all
     select 'model' as domain, source, raw_model_name as raw_name, null as memory_gb, snapshot_id
     from raw.benchmark_result
+    union all
+    select 'model' as domain, source, raw_model_name as raw_name, null as memory_gb, snapshot_id
+    from raw.evaluation_result
+    union all
+    select 'model' as domain, source, raw_model_name as raw_name, null as memory_gb, snapshot_id
+    from raw.change_note
+    where raw_model_name is not null
     union all
     select 'model' as domain, source, raw_model_name as raw_name, null as memory_gb, snapshot_id
     from raw.token_price
@@ -36,13 +55,13 @@ named_rows as (
     from raw.token_price
 ),
 
-names as (
+written_names as (
     select
         named_rows.domain,
         named_rows.source,
         named_rows.raw_name,
         named_rows.memory_gb,
-        trim(regexp_replace(upper(named_rows.raw_name), '[^A-Z0-9]+', ' ', 'g')) as name_key,
+        trim(regexp_replace(upper(named_rows.raw_name), '[^A-Z0-9]+', ' ', 'g')) as written_key,
         count(*) as row_count,
         min(snapshots.observed_at) as first_seen_at,
         max(snapshots.last_seen_at) as last_seen_at,
@@ -86,6 +105,63 @@ ids as (
     from written_ids
     group by domain, trim(regexp_replace(upper(canonical_id), '[^A-Z0-9]+', ' ', 'g'))
     having count(*) = 1
+),
+
+known_keys as (
+    select domain, name_key from aliases
+    union
+    select domain, name_key from ids
+),
+
+runner_words as (
+    select ' (' || string_agg(upper(word), '|' order by word) || ')(  [0-9]+)? ' as pattern
+    from raw.runner_word
+),
+
+names as (
+    select
+        written_names.*,
+        case
+            when known_keys.name_key is null and written_names.domain = 'chip' and sources.kind = 'benchmark'
+                then trim(
+                    regexp_replace(
+                        regexp_replace(
+                            '  ' || replace(written_names.written_key, ' ', '  ') || '  ',
+                            runner_words.pattern, ' ', 'g'
+                        ),
+                        ' +', ' ', 'g'
+                    )
+                )
+            else written_names.written_key
+        end as name_key,
+    from written_names
+    cross join runner_words
+    left join raw.source as sources on written_names.source = sources.source
+    left join known_keys
+        on written_names.domain = known_keys.domain
+        and written_names.written_key = known_keys.name_key
+),
+
+-- The alias of a source; one of `inferencex*` holds for every source whose name starts so.
+own_aliases as (
+    select
+        names.domain,
+        names.source,
+        names.name_key,
+        aliases.canonical_id,
+    from (select distinct domain, source, name_key from names) as names
+    inner join aliases
+        on names.domain = aliases.domain
+        and names.name_key = aliases.name_key
+        and aliases.source <> '*'
+        and (
+            names.source = aliases.source
+            or (aliases.source like '%*' and starts_with(names.source, replace(aliases.source, '*', '')))
+        )
+    qualify row_number() over (
+        partition by names.domain, names.source, names.name_key
+        order by aliases.source like '%*', length(aliases.source) desc, aliases.source
+    ) = 1
 ),
 
 -- Two blanks between tokens: each can then be cut out with a blank on either side.
@@ -163,7 +239,7 @@ select
     names.first_seen_at,
     names.last_seen_at,
 from names
-left join aliases as own
+left join own_aliases as own
     on names.domain = own.domain
     and names.source = own.source
     and names.name_key = own.name_key

@@ -141,7 +141,7 @@ items as (
                     else 0.0
                 end
             when 'accuracy'
-                then case when coalesce(points.accuracy_value, accuracy.value) is not null then 1.0 else 0.0 end
+                then case when coalesce(points.accuracy_value, accuracy.accuracy_value) is not null then 1.0 else 0.0 end
             when 'failures and duration'
                 then case
                     when points.failed_requests is not null and points.duration_s is not null then 1.0

@@ -64,7 +64,7 @@ judged as (
                 then concat(points.acceptance_basis, '_acceptance')
             when coalesce(points.speculative_method, 'none') <> 'none' and points.acceptance_basis is null
                 then 'acceptance_not_labelled'
-            when points.release_status in ('preview', 'unofficial') then concat('release_is_', points.release_status)
+            when points.release_status in ('preview', 'internal', 'unofficial') then concat('release_is_', points.release_status)
             when success.success_share < parameters.min_success_share then 'success_share_low'
             when accuracy.accuracy_fallen then 'accuracy_fallen'
             when points.interactivity_tok_s_user is null then 'speed_unknown'
@@ -85,7 +85,7 @@ judged as (
             case when points.speculative_method is null then 'speculation unknown' end,
             case when points.acceptance_basis = 'measured' then 'real speculative acceptance' end,
             case when points.image is null then 'image unknown' end,
-            case when coalesce(points.accuracy_value, accuracy.value) is null then 'accuracy unknown' end
+            case when coalesce(points.accuracy_value, accuracy.accuracy_value) is null then 'accuracy unknown' end
         ) as flags,
     from points
     inner join disclosure on points.benchmark_point_id = disclosure.benchmark_point_id

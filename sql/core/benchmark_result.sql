@@ -7,6 +7,7 @@
 -- column: config_id | key of how it was served: engine, version, image, precisions, parallelism
 -- column: load_point | what fixes the load: concurrency, request rate, or the publisher's label
 -- column: cache_state | of the prefix cache: cold, warm or unstated; each is a series of its own
+-- column: parallelism | ranks in words, tp4-ep4-dpa; what is not stated is left out
 -- column: parallelism_stated | the ranks are stated, and agree with the GPUs
 -- column: recorded_to | moment that a newer version of a seed replaced it; null: in force
 with
@@ -50,20 +51,20 @@ keyed as (
             else 'cold'
         end as cache_state,
         concat_ws(
-            '|',
-            coalesce(cast(tp as varchar), '-'),
-            coalesce(cast(pp as varchar), '-'),
-            coalesce(cast(cp as varchar), '-'),
-            coalesce(cast(ep as varchar), '-'),
-            coalesce(cast(dp_attention as varchar), '-'),
-            coalesce(cast(workers as varchar), '-'),
-            coalesce(cast(dp as varchar), '-'),
-            coalesce(cast(prefill_tp as varchar), '-'),
-            coalesce(cast(prefill_pp as varchar), '-'),
-            coalesce(cast(prefill_ep as varchar), '-'),
-            coalesce(cast(prefill_dp_attention as varchar), '-'),
-            coalesce(cast(prefill_workers as varchar), '-'),
-            coalesce(cast(prefill_dp as varchar), '-')
+            '-',
+            concat('tp', coalesce(cast(tp as varchar), '?')),
+            'pp' || pp,
+            'cp' || cp,
+            'ep' || ep,
+            'dp' || dp,
+            case when dp_attention then 'dpa' when not dp_attention then 'nodpa' end,
+            'w' || workers,
+            'prefill' || prefill_tp,
+            'pp' || prefill_pp,
+            'ep' || prefill_ep,
+            'dp' || prefill_dp,
+            case when prefill_dp_attention then 'dpa' when not prefill_dp_attention then 'nodpa' end,
+            'prefillw' || prefill_workers
         ) as parallelism,
         -- Some disaggregated rows carry tp = 1 as a placeholder beside true counts.
         tp is not null and (

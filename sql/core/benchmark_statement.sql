@@ -1,10 +1,10 @@
--- One operating point with all that its payloads state together, the latest statement winning field by field;
+-- One operating point with all that its payloads state together, the latest official statement winning field by field;
 -- one row per point, those that were retracted too. Only the latest attempt of a run counts, and a point that a
 -- fetched payload states leaves our own transcription of it aside.
 -- grain: benchmark_point_id
 -- column: line_id | what is compared over time: publisher, chip, model, precision, engine, speculation, GPUs, workload,
 --    load, and the state of the prefix cache where it is stated
--- column: serving_line_id | one deployable server in one run: the line without its load, with the run
+-- column: serving_line_id | one deployable server in one run: the line without its load, with its ranks and the run
 -- column: measured_from | first day on which the point can be used: measured_on, else published_on
 -- column: retracted_on | day on which its publisher or we withdrew it; null: it stands
 -- column: retraction_known_at | when the world could know of that
@@ -17,7 +17,10 @@ results as (
 ),
 
 latest_attempt as (
-    select *
+    select
+        *,
+        -- A file of a branch mends no figure that its publisher put out itself.
+        case when release_status = 'unofficial' then 1 else 0 end as is_unofficial,
     from results
     qualify coalesce(attempt, 0) = max(coalesce(attempt, 0)) over (partition by benchmark_point_id)
 ),
@@ -130,12 +133,12 @@ united as (
         last_value(note ignore nulls) over point_facts as note,
         row_number() over (
             partition by benchmark_point_id
-            order by known_at desc, source_rank, benchmark_result_id desc
+            order by is_unofficial, known_at desc, source_rank, benchmark_result_id desc
         ) as newest_rank,
     from latest_attempt
     window point_facts as (
         partition by benchmark_point_id
-        order by known_at, source_rank desc, benchmark_result_id
+        order by is_unofficial desc, known_at, source_rank desc, benchmark_result_id
         rows between unbounded preceding and unbounded following
     )
 ),
@@ -311,6 +314,7 @@ select
         coalesce(points.engine, '-'),
         coalesce(points.speculative_method, '-'),
         points.topology,
+        points.parallelism,
         points.workload_id,
         nullif(points.cache_state, 'unstated'),
         coalesce(points.run_id, cast(coalesce(points.measured_on, points.published_on) as varchar))

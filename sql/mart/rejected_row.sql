@@ -33,6 +33,18 @@ prices as (
 
 results as (
     select * from clean.benchmark_result where reject_reason is not null
+),
+
+evaluations as (
+    select * from clean.evaluation_result where reject_reason is not null
+),
+
+jobs as (
+    select * from clean.run_reliability where reject_reason is not null
+),
+
+notes as (
+    select * from clean.change_note where reject_reason is not null
 )
 
 select
@@ -98,3 +110,42 @@ select
     cast(output_tok_s as varchar) as value,
     concat_ws(' ', raw_chip_name, engine, workload_id, run_id) as locator,
 from results
+
+union all
+
+select
+    source,
+    snapshot_id,
+    row_number,
+    'evaluation_result' as kind,
+    reject_reason as reason,
+    'value' as field,
+    cast(value as varchar) as value,
+    concat_ws(' ', raw_chip_name, engine, task, metric, run_id) as locator,
+from evaluations
+
+union all
+
+select
+    source,
+    snapshot_id,
+    row_number,
+    'run_reliability' as kind,
+    reject_reason as reason,
+    'succeeded_jobs' as field,
+    cast(succeeded_jobs as varchar) as value,
+    concat_ws(' ', raw_chip_name, cast(day as varchar)) as locator,
+from jobs
+
+union all
+
+select
+    source,
+    snapshot_id,
+    row_number,
+    'change_note' as kind,
+    reject_reason as reason,
+    'note_key' as field,
+    note_key as value,
+    config_key as locator,
+from notes
