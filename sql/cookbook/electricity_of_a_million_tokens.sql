@@ -15,7 +15,7 @@ select
     board_null_reason,
     valid_from,
 from mart.energy_cost
-where token_kind = 'output' and gpu_scope = 'all' and eligible and valid_to is null
+where token_kind = 'output' and gpu_scope = 'all' and eligible and superseded_on is null and valid_to is null
     and provisioned_usd_per_million_tokens is not null
 qualify row_number() over (
     partition by chip_id, model_id, workload_id, electricity_price_id order by throughput_tok_s_gpu desc, energy_cost_id

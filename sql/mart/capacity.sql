@@ -33,6 +33,7 @@
 -- column: evidence | assumed where an assumption is behind the figures per GPU; else of the throughput
 -- column: traffic_basis | what the rate was measured under: benchmark, replay or live
 -- column: measured_on | day of measurement; null: not stated
+-- column: superseded_on | day of the next point of the line; null: the newest
 -- check: (million_output_tokens_per_gpu_day is null) = (null_reason is not null)
 -- check: (million_output_tokens_live_per_gpu_day is null) = (live_null_reason is not null)
 -- check: million_output_tokens_per_gpu_day is null or million_output_tokens_per_gpu_day > 0
@@ -145,6 +146,7 @@ select
     rates.evidence,
     points.traffic_basis,
     points.measured_on,
+    points.superseded_on,
 from rates
 inner join points on rates.benchmark_point_id = points.benchmark_point_id
 left join workloads on points.workload_id = workloads.workload_id

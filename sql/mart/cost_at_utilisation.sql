@@ -1,6 +1,7 @@
 -- Cost at peak and at a named utilisation side by side: idle GPUs are paid for too; one row per cost that holds on
--- the run's day and per utilisation assumed. Utilisation is the share of hours in which the GPUs run at the point's
--- rate. It stands apart from the live-traffic factor, which says what that rate is in production.
+-- the run's day and per utilisation assumed, on price series that stand beside the headline or ever priced the chip.
+-- Utilisation is the share of hours in which the GPUs run at the point's rate. It stands apart from the live-traffic
+-- factor, which says what that rate is in production.
 -- grain: cost_id, utilisation_id
 -- column: cost_id | the row of cost_per_million_tokens
 -- column: utilisation_id | the assumption on utilisation
@@ -46,13 +47,29 @@ run as (
     select * from core.run
 ),
 
+series as (
+    select * from core.price_series
+),
+
+priced_chips as (
+    select distinct
+        price_series_id,
+        chip_id,
+    from core.price_segment
+),
+
 holding as (
     select costs.*
     from costs
     cross join run
+    inner join series on costs.price_series_id = series.price_series_id
+    left join priced_chips
+        on costs.price_series_id = priced_chips.price_series_id
+        and costs.chip_id = priced_chips.chip_id
     where costs.superseded_on is null
         and costs.valid_from <= cast(run.as_of at time zone 'UTC' as date)
         and (costs.valid_to is null or costs.valid_to > cast(run.as_of at time zone 'UTC' as date))
+        and (series.headline_order is not null or priced_chips.chip_id is not null)
 )
 
 select

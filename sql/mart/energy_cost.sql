@@ -30,6 +30,7 @@
 -- column: valid_from | first day of the row
 -- column: valid_to | first day after it; null: open
 -- column: measured_on | day of measurement; null: not stated
+-- column: superseded_on | day of the next point of the line; null: the newest
 -- check: (board_usd_per_million_tokens is null) = (board_null_reason is not null)
 -- check: (provisioned_usd_per_million_tokens is null) = (provisioned_null_reason is not null)
 -- check: valid_to is null or valid_to > valid_from
@@ -201,6 +202,7 @@ select
     powered.valid_from,
     powered.valid_to,
     points.measured_on,
+    points.superseded_on,
 from views
 inner join points on views.benchmark_point_id = points.benchmark_point_id
 inner join eligibility on views.benchmark_point_id = eligibility.benchmark_point_id
