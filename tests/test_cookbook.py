@@ -243,7 +243,7 @@ def test_prices_as_known_then(answer):
     assert row["now_usd_per_million_tokens"] == near(1.792288, 1e-6)
 
 
-def test_my_own_price_reaches_every_variant_and_changes_nothing(answer):
+def test_d03_my_own_price_reaches_every_variant_and_changes_nothing(answer):
     before = answer("cheapest_chip_today")
     mine = answer("my_own_price")
     assert [(row["chip_id"], row["precision"]) for row in mine] == [

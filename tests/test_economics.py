@@ -21,8 +21,8 @@ ROLES = {
     "input_tok_s": 40000, "output_tok_s": 8000,
 }  # fmt: skip
 TEXAS_USD_PER_KWH = 0.066
-# Three GPUs for 10^9 tokens a day, to the last bit or so.
-A_THIRD_OF_A_BILLION = 1e9 / 86400 / 3
+# Eighty-five GPUs for 10^9 tokens a day; as doubles 85.00000000000001, which are not 86 GPUs.
+EVEN = 1e9 / 86400 / 85
 
 ROWS = [
     point("case-board", "2026-10-01", power_w_gpu=700),
@@ -38,7 +38,7 @@ ROWS = [
     # The faster one was superseded.
     point("case-newer", "2026-10-01", output_tok_s=2000),
     point("case-newer", "2026-10-08", output_tok_s=1500),
-    point("case-third", "2026-10-01", output_tok_s=A_THIRD_OF_A_BILLION),
+    point("case-even", "2026-10-01", output_tok_s=EVEN),
     point("case-live", "2026-10-01", output_tok_s=2000, traffic_basis="live"),
     point("case-huge", "2026-10-01", output_tok_s=19000),
 ]  # fmt: skip
@@ -127,7 +127,7 @@ FLEET = (
         # 10^9 / 86400 = 11574.07 tokens a second.
         ("case-fleet", 2000, 6, None, "no_factor"),
         ("case-newer", 1500, 8, None, "no_factor"),
-        ("case-third", A_THIRD_OF_A_BILLION, 3, None, "no_factor"),
+        ("case-even", EVEN, 85, None, "no_factor"),
         ("case-huge", 19000, 1, None, "no_factor"),
     ],
 )
@@ -158,12 +158,13 @@ def test_before_a_length_is_known_a_point_has_tokens_and_no_requests(tables: Que
 # Models alone, on tables that no seed holds
 
 
-def alone(model: str, table: str, rows: str) -> list[tuple[Any, ...]]:
-    """Rows of `model` where `raw.<table>` holds `rows`."""
+def alone(model: str, **tables: str) -> list[tuple[Any, ...]]:
+    """Rows of `model` where each `raw.<table>` holds the rows of its select."""
     connection = duckdb.connect()
     connection.execute("create schema raw; create schema core")
     connection.execute("create table core.run as select timestamptz '2026-11-30 12:00:00+00' as as_of")
-    connection.execute(f"create table raw.{table} as {rows}")
+    for table, rows in tables.items():
+        connection.execute(f"create table raw.{table} as {rows}")
     return connection.execute(run.models()[model].sql).fetchall()
 
 
@@ -176,7 +177,7 @@ def test_an_account_that_cannot_be_has_no_cost() -> None:
         "('not known yet', 10e0, 4e0, 100e0, timestamptz '2026-12-01 00:00:00+00')) "
         "as accounts (serving_account_id, reserved_hours, busy_hours, million_tokens, known_at)"
     )
-    found = {row[0]: row[9:13] for row in alone("mart.serving_account_cost", "serving_account", rows)}
+    found = {row[0]: row[9:13] for row in alone("mart.serving_account_cost", serving_account=rows)}
     assert found == {
         "busier than paid": (None, None, None, "busy_exceeds_reserved"),
         "nothing served": (None, None, 120.0, "no_tokens"),
@@ -206,5 +207,27 @@ def test_a_printed_cost_agrees_when_it_is_the_computed_one_rounded(
         f"cast({decimals} as bigint) as decimals, "
         "timestamptz '2026-11-01 00:00:00+00' as known_at, '' as source"
     )
-    ((*_, found, _, _),) = alone("mart.printed_cost_check", "printed_cost", rows)
+    ((*_, found, _, _),) = alone("mart.printed_cost_check", printed_cost=rows)
     assert found is agrees
+
+
+def test_a_memory_or_a_context_of_another_unit_is_none_and_a_context_may_be_too_long() -> None:
+    found = alone(
+        "mart.kv_sessions",
+        model="select 'short' as model_id, 1000.0 as kv_bytes_per_token, 100000 as context_tokens",
+        chip="select 'chip' as chip_id, 80e0 as memory_gb",
+        stated_value=(
+            "select *, timestamptz '2026-11-01 00:00:00+00' as known_at from (values "
+            "('memory', 'memory_for_kv_cache', 100e0, 'GB'), "
+            "('in GiB', 'memory_for_kv_cache', 100e0, 'GiB'), "
+            "('long', 'session_context', 131072e0, 'tokens'), ('fits', 'session_context', 50000e0, 'tokens'), "
+            "('in words', 'session_context', 50000e0, 'words')) as v (stated_value_id, metric, value, unit)"
+        ),
+    )
+    sessions = {(row[1], row[5]): row[9:11] for row in found}
+    assert len(sessions) == 3 * 4  # memories and contexts, the model's longest among them
+    assert sessions["memory", "fits"] == (2000.0, None)  # 100e9 / (1000 x 50000)
+    assert sessions["chip", "longest_of_model"] == (800.0, None)  # 80e9 / (1000 x 100000)
+    assert sessions["memory", "long"] == (None, "context_too_long")
+    assert sessions["memory", "in words"] == (None, "context_unknown")
+    assert sessions["in GiB", "fits"] == (None, "memory_unknown")
