@@ -158,7 +158,7 @@ def test_before_a_length_is_known_a_point_has_tokens_and_no_requests(tables: Que
 # Models alone, on tables that no seed holds
 
 
-def alone(model: str, **tables: str) -> list[tuple[Any, ...]]:
+def alone(model: str, /, **tables: str) -> list[tuple[Any, ...]]:
     """Rows of `model` where each `raw.<table>` holds the rows of its select."""
     connection = duckdb.connect()
     connection.execute("create schema raw; create schema core")
@@ -214,13 +214,14 @@ def test_a_printed_cost_agrees_when_it_is_the_computed_one_rounded(
 def test_a_memory_or_a_context_of_another_unit_is_none_and_a_context_may_be_too_long() -> None:
     found = alone(
         "mart.kv_sessions",
-        model="select 'short' as model_id, 1000.0 as kv_bytes_per_token, 100000 as context_tokens",
+        model="select 'short' as model_id, 1000e0 as kv_bytes_per_token, 100000 as context_tokens",
         chip="select 'chip' as chip_id, 80e0 as memory_gb",
         stated_value=(
             "select *, timestamptz '2026-11-01 00:00:00+00' as known_at from (values "
             "('memory', 'memory_for_kv_cache', 100e0, 'GB'), "
             "('in GiB', 'memory_for_kv_cache', 100e0, 'GiB'), "
-            "('long', 'session_context', 131072e0, 'tokens'), ('fits', 'session_context', 50000e0, 'tokens'), "
+            "('long', 'session_context', 131072e0, 'tokens'), "
+            "('fits', 'session_context', 50000e0, 'tokens'), "
             "('in words', 'session_context', 50000e0, 'words')) as v (stated_value_id, metric, value, unit)"
         ),
     )
