@@ -226,6 +226,18 @@ REFERENCE: dict[str, Reference] = {
             """,
         ),
         _reference(
+            "speed_ceiling",
+            "The fastest speed per user that a publisher says a server reaches; faster is unreachable on it.",
+            "publisher point_label_prefix",
+            """
+            publisher                | text!     | publisher of the points that it bounds
+            point_label_prefix       | text!     | points whose label starts so
+            speed_ceiling_tok_s_user | positive! | tokens per second per user
+            known_at                 | instant!  | when it was published
+            source                   | text!     | who says so
+            """,
+        ),
+        _reference(
             "power_constant",
             "All-in power of one chip in a data centre, as a published cost model states it from a date on.",
             "chip_id valid_from known_at",

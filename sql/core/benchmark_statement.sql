@@ -3,7 +3,7 @@
 -- fetched payload states leaves our own transcription of it aside.
 -- grain: benchmark_point_id
 -- column: line_id | what is compared over time: publisher, chip, model, precision, engine, speculation, GPUs, workload,
---    load, and the state of the prefix cache where it is stated
+--    load, the state of the prefix cache where it is stated, and the evidence class where it is not measured
 -- column: serving_line_id | one deployable server in one run: the line without its load, with its ranks and the run
 -- column: measured_from | first day on which the point can be used: measured_on, else published_on
 -- column: retracted_on | day on which its publisher or we withdrew it; null: it stands
@@ -303,7 +303,9 @@ select
         points.workload_id,
         points.load_point,
         -- Part of the key only where it is stated: most publishers say nothing of their cache.
-        nullif(points.cache_state, 'unstated')
+        nullif(points.cache_state, 'unstated'),
+        -- A claim does not supersede a measurement, whoever makes it.
+        nullif(points.evidence, 'measured')
     ) as line_id,
     concat_ws(
         '/',
