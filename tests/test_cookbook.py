@@ -323,6 +323,56 @@ def test_electricity_of_a_million_tokens(answer):
     assert (row["board_usd_per_million_tokens"], row["board_null_reason"]) == (None, "no_board_power")
 
 
+def test_how_fast_before_a_loss(answer):
+    live = {"tier": "off_peak", "traffic": "live", "gpu_scope": "decode", "price_series_id": SAVRN}
+    speeds = {
+        row["chip_id"]: row["break_even_speed_tok_s_user"] for row in answer("how_fast_before_a_loss", **live)
+    }
+    assert speeds == {"b200-sxm-180": near(225, 0.5), "gb200-nvl72": near(310, 0.5)}
+
+
+def test_where_one_chip_overtakes_another(answer):
+    (row,) = answer("where_one_chip_overtakes_another", gpu_scope="decode", price_series_id=SAVRN)
+    assert row["crossover_speed_tok_s_user"] == near(130.93, 0.5)
+    assert (row["cheaper_below_chip_id"], row["cheaper_above_chip_id"]) == ("b200-sxm-180", "gb200-nvl72")
+
+
+def test_cost_over_speed(answer):
+    cost = {
+        (row["chip_id"], row["speed_tok_s_user"]): (
+            row["decode_rent_usd_per_million_tokens_live"],
+            row["null_reason"],
+        )
+        for row in answer("cost_over_speed")
+    }
+    # 8.02 / (26400 x 0.9 x 0.8 x 0.0036), a published point of the box
+    assert cost["b200-sxm-180", 105] == (near(0.117202, 1e-6), None)
+    # The rack makes 1.102 and 6.476 times the box there, and rents for 10.58 over 8.02.
+    for speed, ratio, tolerance in [(105, 1.102, 0.01), (235, 6.476, 0.05)]:
+        box, rack = cost["b200-sxm-180", speed][0], cost["gb200-nvl72", speed][0]
+        assert box / rack * 10.58 / 8.02 == near(ratio, tolerance)
+    assert cost["b200-sxm-180", 240] == (None, "unreachable")
+
+
+def test_cheapest_at_a_speed_is_the_first_of_its_list(answer):
+    rows = answer("cheapest_at_a_speed", price_series_id=SAVRN)
+    ranked = [row for row in rows if row["rank"] is not None]
+    assert ranked
+    assert [row["rank"] for row in ranked] == sorted(row["rank"] for row in ranked)
+    costs = [row["usd_per_million_tokens"] for row in ranked]
+    assert costs == sorted(costs)
+    assert rows[: len(ranked)] == ranked
+    assert all(row["unranked_reason"] for row in rows[len(ranked) :])
+
+
+def test_what_a_chip_is_worth(answer):
+    rows = [row for row in answer("what_a_chip_is_worth") if row["market_usd_per_gpu_hour"]]
+    assert rows
+    for row in rows:
+        worth, market = row["parity_rent_usd_per_gpu_hour"], float(row["market_usd_per_gpu_hour"])
+        assert row["rent_over_parity_ratio"] == pytest.approx(market / worth)
+
+
 # Questions that want prices which were fetched
 
 
