@@ -157,9 +157,10 @@ REFERENCE: dict[str, Reference] = {
             workload_id           | text!    | key, as benchmark rows write it in `workload`
             workload_name         | text!    | name for people
             input_tokens          | positive | input tokens per request, cached or not
-            cached_input_tokens   | positive | of these, tokens read from a cache
+            cached_input_tokens   | number   | of these, tokens read from a cache; 0: none is
             uncached_input_tokens | positive | of these, tokens computed
             output_tokens         | positive | output tokens per request
+            mix_class             | text     | how the split into cached and uncached came about; blank: there is none [one of: stated, derived, assumed]
             context_tokens        | positive | tokens held in the KV cache by one session
             ranked                | bool!    | whether the headline compares chips on it
             source                | text     | where the figures come from
@@ -267,6 +268,42 @@ REFERENCE: dict[str, Reference] = {
             source          | text!   | the text
             note            | text    | what a reader must know
             """,
+        ),
+        _reference(
+            "role_ratio",
+            "How many prefill GPUs serve one decode GPU at a point that states decode GPUs alone, as its publisher says.",
+            "publisher point_label prefill_chip_id",
+            """
+            publisher                   | text!     | publisher of the point
+            point_label                 | text!     | the point, by its publisher's name
+            prefill_chip_id             | text      | chip of the prefill GPUs; blank: the same as for decode
+            prefill_gpus_per_decode_gpu | positive! | prefill GPUs / decode GPUs
+            known_at                    | instant!  | when it was published
+            source                      | text!     | who says so
+            note                        | text      | what a reader must know
+            """,
+            {"prefill_chip_id": "chip"},
+        ),
+        _reference(
+            "revenue_statement",
+            "Which point and which price deck a stated revenue per GPU-hour speaks of; with the tokens and GPUs of a fleet beside it, its cached share can be solved for.",
+            "publisher point_label provider_id tier",
+            """
+            stated_value_id   | text! | the stated revenue, an average over all GPUs
+            publisher         | text! | publisher of the point
+            point_label       | text! | the point, by its publisher's name
+            provider_id       | text! | whose prices it is reckoned at
+            tier              | text! | which of them [one of: standard, peak, off_peak]
+            tokens_per_day_id | text  | stated value: input and output tokens of the fleet a day
+            fleet_gpus_id     | text  | stated value: GPUs of the fleet
+            note              | text  | what it takes for granted
+            """,
+            {
+                "stated_value_id": "stated_value",
+                "provider_id": "provider",
+                "tokens_per_day_id": "stated_value",
+                "fleet_gpus_id": "stated_value",
+            },
         ),
         _reference(
             "method_parameter",
