@@ -134,17 +134,6 @@ def test_capacity_accounts_for_every_reading_of_output(embedded: Query) -> None:
     assert row(embedded, "select count(*) from mart.capacity") == (lengths * (decode_readings + speeds * 3),)
 
 
-def test_a41_output_of_the_v3_fleet_over_all_gpus(embedded: Query) -> None:
-    (tokens_per_second,) = row(
-        embedded,
-        "select tokens.value / 86400 / (nodes.value * per_node.value) from mart.stated_value as tokens, "
-        "mart.stated_value as nodes, mart.stated_value as per_node "
-        "where tokens.stated_value_id = 'v3-output-tokens-per-day' "
-        "and nodes.stated_value_id = 'v3-fleet-nodes' and per_node.stated_value_id = 'v3-gpus-per-node'",
-    )
-    assert tokens_per_second == within(1072, 1)
-
-
 def assumed(query: Query, columns: str, assumption: str) -> list[tuple[Any, ...]]:
     return query(
         f"select point_label, {columns} from mart.assumed_cost where price_series_id = ? "

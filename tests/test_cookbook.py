@@ -30,6 +30,7 @@ UNITS = (
     r"score|months|figure_in_unit|then_value|now_value"  # the last three stand beside a column `unit`
 )
 NUMBERS = r"^(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|FLOAT|DOUBLE|DECIMAL)"
+V41 = "deepseek-v4.1-flash"
 SAVRN = "index:savrn_ai_index:on_demand"
 
 Answer = list[dict[str, Any]]
@@ -102,10 +103,13 @@ def test_then_and_now(answer):
         ("output speed per user", 21, 241, 11.48),
         ("decode-GPU-hours per billion output tokens", 150.15, 24.0, 0.16),
         ("revenue per GPU-hour, all GPUs", 12.91, 38.0, 2.943),
+        ("price of output", 2.19, 0.60, 1 - 0.726),
+        ("price of input", 0.55, 0.15, 1 - 0.727),
+        ("price of cached_input", 0.140, 0.003, 1 - 0.979),
     ]:
         row = rows.pop(measure)
-        assert (row["then_value"], row["now_value"]) == (near(then, 0.3), near(now, 0.3))
-        assert row["now_over_then_ratio"] == near(ratio, 0.005)
+        assert (row["then_value"], row["now_value"]) == (pytest.approx(then, rel=1e-4), near(now, 0.3))
+        assert row["now_over_then_ratio"] == near(ratio, 0.0005 if "price" in measure else 0.005)
         assert row["change_percent"] == pytest.approx((row["now_over_then_ratio"] - 1) * 100)
     assert rows == {}
 
@@ -137,8 +141,60 @@ def test_cost_at_market_rental(answer):
     # The box at 225 and the rack at 310 cost what the off-peak price of 0.60 pays.
     assert cost["b200-sxm-180", "ep8-225"] == near(0.60, 0.001)
     assert cost["gb200-nvl72", "ep64-310"] == near(0.60, 0.001)
+    over = {row["point_label"]: row["rent_over_price_share"] > 1 for row in answer("cost_at_market_rental")}
+    assert over["ep8-235"]
+    assert not over["ep64-241"]
     # Nothing is priced on a chip that is not disclosed.
     assert {chip for chip, _ in cost} == {"gb200-nvl72", "b200-sxm-180"}
+
+
+def test_how_revenue_adds_up(answer):
+    rows = {row["token_kind"]: row for row in answer("how_revenue_adds_up")}
+    assert rows.keys() == {"output", "input", "cached_input"}
+    assert rows["output"]["revenue_usd_per_hour"] == near(24.998, 0.001)
+    # 69492 x 0.0036 x 0.15 and the rest of 51.00 from the cache
+    assert rows["input"]["revenue_usd_per_hour"] == near(37.53, 0.1)
+    assert rows["cached_input"]["revenue_usd_per_hour"] == near(51.00 - 37.53, 0.1)
+    for row in rows.values():
+        assert row["all_kinds_usd_per_gpu_hour"] == near(38.0, 0.001)
+    # Most tokens are cache reads, most revenue is not: 94.7 % of input, and output beside it.
+    assert rows["cached_input"]["token_share"] == near(0.939, 0.002)
+    assert rows["cached_input"]["revenue_share"] == near(0.177, 0.002)
+
+
+def test_does_the_fleet_hang_together(answer):
+    for row in answer("does_the_fleet_hang_together"):
+        assert row["billion_usd_per_year"] == near(0.8988, 0.001)
+        assert 0.8 < row["beside_figure_in_unit"] < 1.2
+
+
+def test_full_cost_with_prefill(answer):
+    found = {
+        (row["point_label"], row["prefill_chip_id"]): row["usd_per_million_output_tokens_live"]
+        for row in answer("full_cost_with_prefill")
+    }
+    assert found["ep64-241", "gb200-nvl72"] == near(0.5079, 0.0002)
+    assert found["ep64-241", "b200-sxm-180"] == near(0.4464, 0.0002)
+    assert found["ep64-103", None] is None
+
+
+def test_what_a_gpu_hour_earns(answer):
+    (decode,) = answer("what_a_gpu_hour_earns", point_label="ep64-241", tier="off_peak", gpu_scope="decode")
+    assert decode["revenue_usd_per_gpu_hour_live"] == near(24.998, 0.001)
+    assert decode["margin_usd_per_gpu_hour_live"] == near(24.998 - 10.58, 0.001)
+    (agentx,) = answer("what_a_gpu_hour_earns", point_label="agentx-954k", tier="off_peak", gpu_scope="all")
+    assert agentx["revenue_usd_per_gpu_hour"] == near(32.95, 0.01)
+    assert agentx["stated_revenue_usd_per_gpu_hour"] == 38.96
+    assert agentx["stated_value_class"] == "not_reproducible"
+
+
+def test_make_or_buy_a_request(answer):
+    bought = {
+        row["on_price"]: row["usd_per_request"]
+        for row in answer("make_or_buy_a_request", supply="bought", workload_id="agentx", model_id=V41)
+    }
+    # 4096 x 0.15 + 126976 x 0.003 + 444 x 0.60, in millionths, and twice that at peak
+    assert bought == {"off_peak": near(0.001261728, 1e-9), "peak": near(0.002523456, 1e-9)}
 
 
 def test_sessions_in_100_gb(answer):
