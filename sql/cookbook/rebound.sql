@@ -11,7 +11,7 @@ fall as (
     select 1 + conditional_cost_percent / 100 as cost_ratio,
     from mart.yield_change
     where metric = 'interactivity_tok_s_user'
-    order by after_on desc
+    order by after_on desc, change_id
     limit 1
 )
 
