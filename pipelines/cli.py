@@ -214,11 +214,16 @@ def _told(imported: Any, is_one_file: bool) -> str:
 
 @app.command()
 def sql(
-    query: Annotated[str, typer.Argument(help="A query; tables are mart.<name>.")],
+    query: Annotated[str, typer.Argument(help="A query; tables are mart.<name>.")] = "",
+    file: Annotated[
+        Path | None, typer.Option(help="A file that holds the query, such as one of sql/cookbook.")
+    ] = None,
     output: FormatOption = Format.table,
 ) -> None:
     """Ask the published copy."""
-    answers.print_query(Home.from_environment(), query, output)
+    if bool(query) == bool(file):
+        raise typer.BadParameter("say what to ask: a query or --file, one of the two")
+    answers.print_query(Home.from_environment(), _text_of(file) if file else query, output)
 
 
 @app.command()
@@ -260,6 +265,13 @@ def _source(slug: str) -> Any:
     if slug not in found:
         raise typer.BadParameter(f"no source is named {slug!r}; there are {', '.join(sorted(found))}")
     return found[slug]
+
+
+def _text_of(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise typer.BadParameter(f"{file} is no text in UTF-8, so no query") from error
 
 
 def _moment(option: str, text: str) -> datetime:

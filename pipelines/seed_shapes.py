@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pipelines.assumption_shapes import ASSUMPTION_SHAPES, STATED_CLASS
 from pipelines.contracts import PRICE_TYPES, RowKind, parse_columns
 
 EVIDENCE = "measured, vendor_claim, read_off_chart, derived, assumed"
-STATED_CLASS = "stated, derived, assumed, not_reproducible"
 
 
 @dataclass(frozen=True)
@@ -370,16 +370,6 @@ REFERENCE: dict[str, Reference] = {
             note        | text      | why
             """,
         ),
-        _reference(
-            "session_assumption",
-            "A named assumption on how many sessions share one GPU; turns a speed into a cost that says what it assumes.",
-            "assumption_id",
-            """
-            assumption_id         | text!     | key
-            sessions_per_gpu      | positive! | sessions per GPU
-            description           | text!     | in words
-            source                | text!     | why it is of interest
-            """,
-        ),
+        *(_reference(*shape) for shape in ASSUMPTION_SHAPES),
     )
 }

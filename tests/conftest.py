@@ -85,3 +85,22 @@ def embedded(embedded_home: Home) -> Iterator[Query]:
 def imported(imported_home: Home) -> Iterator[Query]:
     """Ask the published copy that holds the real files."""
     yield from _query(imported_home)
+
+
+@pytest.fixture
+def answer(embedded_home: Home) -> Iterator[Callable[..., list[dict[str, Any]]]]:
+    """Ask the embedded default a question of the cookbook: rows by column, those that hold what is wanted."""
+    connection = duckdb.connect(str(embedded_home.current_database), read_only=True)
+    connection.execute("set TimeZone = 'UTC'")
+
+    def ask(question: str, **wanted: Any) -> list[dict[str, Any]]:
+        file = PROJECT / "sql" / "cookbook" / f"{question}.sql"
+        cursor = connection.execute(file.read_text(encoding="utf-8"))
+        names = [column[0] for column in cursor.description]
+        rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+
+    try:
+        yield ask
+    finally:
+        connection.close()

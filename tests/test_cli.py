@@ -105,6 +105,16 @@ def test_rows_as_a_table(embedded_home):
     assert lines[3].split() == ["z", "10"]
 
 
+def test_a_query_is_read_from_a_file(embedded_home, tmp_path):
+    file = tmp_path / "question.sql"
+    file.write_text("-- How many chips are there?\nselect count(*) as chip_count from mart.chip;\n")
+    done = tokenyield(embedded_home.root, "sql", "--file", str(file), "--format", "csv")
+    assert done.returncode == 0, done.stderr
+    header, count = done.stdout.split()
+    assert (header, int(count) > 40) == ("chip_count", True)
+    assert "nowhere.sql" in one_error(tokenyield(embedded_home.root, "sql", "--file", "nowhere.sql"))
+
+
 def test_no_rows_are_a_header_or_an_empty_list(embedded_home):
     nothing = "select chip_id from mart.chip where false"
     assert tokenyield(embedded_home.root, "sql", nothing, "--format", "csv").stdout == "chip_id\n"
@@ -246,7 +256,8 @@ def test_a_file_is_imported_with_its_accounts(tmp_path):
         (["build", "--as-of", "2026-02-30"], "'2026-02-30' is no YYYY-MM-DD"),
         (["build", "--as-of", "2026-11-30T12:00:00"], "names no time zone"),
         (["import", "oci_price_list", str(OCI), "--observed-at", "1.4.2026"], "is no YYYY-MM-DD"),
-        (["sql"], "Missing argument"),
+        (["sql"], "a query or --file"),
+        (["sql", "select 1", "--file", "query.sql"], "a query or --file"),
         (["sql", "select 1", "--format", "xml"], "xml"),
         (["nosuch"], "nosuch"),
     ],
@@ -254,6 +265,12 @@ def test_a_file_is_imported_with_its_accounts(tmp_path):
 def test_a_wrong_command_line_is_refused(tmp_path, arguments, complaint):
     assert complaint in usage_error(tokenyield(tmp_path, *arguments))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_no_text_is_refused(embedded_home, tmp_path):
+    file = tmp_path / "question.sql"
+    file.write_bytes(b"select '\xff'")
+    assert "no text in UTF-8" in usage_error(tokenyield(embedded_home.root, "sql", "--file", str(file)))
 
 
 @pytest.mark.parametrize("command", [["build"], ["import", "gcp_machine_prices", str(GCP)]])
