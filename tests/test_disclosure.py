@@ -75,7 +75,7 @@ def test_a_bare_speed_scores_its_chip_its_model_and_its_speed(tables: Query) -> 
     assert missing.startswith("methodology, measurement date, accelerator count, prefill/decode split")
 
 
-def test_the_report_of_848_shows_low_with_its_missing_fields_by_name(embedded: Query) -> None:
+def test_a35_the_report_of_848_shows_low_with_its_missing_fields_by_name(embedded: Query) -> None:
     sql = (
         "select disclosure_score, missing_fields from mart.benchmark_disclosure "
         "where subject_kind = 'report' and subject_id = ?"

@@ -286,3 +286,18 @@ def test_b13_a_corrected_count_is_a_correction_and_no_performance(tables: Query)
         "select before_value, after_value, cause, withdrawn from mart.yield_change "
         "where chip_id = 'case-b13' and token_kind = 'output'"
     ) == [(3000, 6000, "correction", False)]
+
+
+def test_d04_input_output_and_total_stand_apart_and_know_the_cache(tables: Query) -> None:
+    assert dict(
+        tables(
+            "select token_kind, throughput_tok_s_gpu from mart.cost_per_million_tokens "
+            "where chip_id = 'case-b01' and gpu_scope = 'all' and price_series_id = ?",
+            SERIES,
+        )
+    ) == {"input": 1000, "output": 125, "total": 1125}
+    # Of 1000 input tokens a second 960 came from the cache.
+    assert tables(
+        "select input_tok_s_gpu, uncached_input_tok_s_gpu, cache_hit_rate from mart.benchmark_point "
+        "where chip_id = 'case-b07' and cache_state = 'warm'"
+    ) == [(1000, pytest.approx(40), 0.96)]

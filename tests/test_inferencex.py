@@ -67,7 +67,7 @@ def test_a_point_of_the_api_and_of_a_file_is_one_point(tmp_path):
 RUNNERS = ["h200-nv", "h200-dgxc-slurm", "B200-TRT", "mi355x-amds_0", "gb300-nvl72-new"]
 
 
-def test_runner_names_lose_only_words_that_say_nothing_of_the_chip(tmp_path):
+def test_b11_runner_names_lose_only_words_that_say_nothing_of_the_chip(tmp_path):
     days = [{"hardware": name, "date": "2026-02-05", "n_success": 1, "total": 2} for name in RUNNERS]
     points = [api_row(hardware=name, conc=conc) for conc, name in enumerate(RUNNERS, start=1)]
     files = [
