@@ -21,7 +21,7 @@ def read_text(body: str, context: dict[str, Any] | None = None) -> Parsed:
     return read(SOURCE, Snapshot(SOURCE.slug, "x", "import:points", parts, STORED, STORED, context or {}))
 
 
-def test_an_export_that_says_ms_over_seconds_is_refused_with_the_columns_that_are_known() -> None:
+def test_b04_an_export_that_says_ms_over_seconds_is_refused_with_the_columns_that_are_known() -> None:
     body = "Model,Median TPOT (ms),Interactivity (tok/s/user)\nDeepSeek-R1-0528,0.0490139,20.40\n"
     with pytest.raises(SourceError) as refusal:
         read_text(body)
@@ -32,7 +32,7 @@ def test_an_export_that_says_ms_over_seconds_is_refused_with_the_columns_that_ar
 
 
 @pytest.mark.parametrize("name", ["tput_per_gpu", "output_tok_s_gpu", "tok_s"])
-def test_a_throughput_that_does_not_say_which_tokens_has_no_column(name: str) -> None:
+def test_b05_a_throughput_that_does_not_say_which_tokens_has_no_column(name: str) -> None:
     with pytest.raises(SourceError, match=f"columns that are not known: '{name}'"):
         read_text(f"{HEADER},{name}\n{FIRST},5336\n")
 

@@ -33,7 +33,7 @@ DELIVERIES: dict[str, File] = {
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(DELIVERIES)), ids=", ".join)
-def test_three_points_have_the_latest_attempt_whatever_came_first(tmp_path, order):
+def test_b10_three_points_have_the_latest_attempt_whatever_came_first(tmp_path, order):
     files = [(slug, name, body, dict(context)) for slug, name, body, context in map(DELIVERIES.get, order)]
     ask = built(tmp_path, files, "core.benchmark_point")
     assert ask("select count(*) from core.benchmark_result where source = 'inferencex_run'") == [(9,)]

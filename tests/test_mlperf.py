@@ -127,7 +127,7 @@ def test_another_model_of_the_open_division_shares_no_series_with_the_closed_one
     assert row["raw_model_name"] == "llama3_1-70b-fp8_dyn"
 
 
-def test_a_corrected_accelerator_count_is_the_same_result() -> None:
+def test_b13_a_corrected_accelerator_count_is_the_same_result() -> None:
     # 24,000 tok/s on 8 is 3,000 each; corrected to 4 it is 6,000: a correction and no faster system.
     wrong = only(read_rows([of_v60(Performance_Result=24000.0)]))
     right = only(read_rows([of_v60(Performance_Result=24000.0, **{"a#": 4, "Total Accelerators": 4})]))
