@@ -138,6 +138,11 @@ def _passed_on(connection: duckdb.DuckDBPyConnection, name: str) -> str:
             "price_series_id not in "
             "(select price_series_id from warehouse.core.price_series where not passes_on)"
         )
+    for column in sorted(c for c in columns if c.endswith("point_id")):
+        conditions.append(
+            f"{column} not in "
+            "(select benchmark_point_id from warehouse.core.benchmark_statement where not passes_on)"
+        )
     if "source" in columns:
         conditions.append("source not in (select source from warehouse.raw.source where not passes_on)")
     return f"where {' and '.join(f'coalesce({c}, true)' for c in conditions)}" if conditions else ""

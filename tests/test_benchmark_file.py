@@ -76,8 +76,7 @@ def test_a_speed_is_checked_against_the_time_of_its_own_percentile(
     assert parsed.refused["reason"].to_list() == reasons
 
 
-def test_it_gives_way_to_every_fetched_source_and_is_not_passed_on() -> None:
+def test_it_gives_way_to_every_fetched_source() -> None:
     others = [s for s in all_sources().values() if s.kind == "benchmark" and s.requests is not None]
     assert others
     assert all(SOURCE.source_rank > other.source_rank for other in others)
-    assert not SOURCE.passes_on

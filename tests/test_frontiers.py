@@ -301,3 +301,18 @@ def test_the_decline_at_fixed_speed_is_given_per_year(tables: Query) -> None:
         "and speed_tier = '30' and price_series_id = ?",
         SERIES,
     ) == [(None, "too_short", 29)]
+
+
+def test_break_even_utilisation_of_the_production_point(embedded: Query) -> None:
+    # 14,466 tok/s x 0.8 at 10.58 an hour cost 0.25394 a million; sold at 0.60, 42.3 % of hours pay the rent: by
+    # 4,898 tok/s, or 20.3 users at 241 each.
+    assert embedded(
+        "select break_even_utilisation, needed_tok_s_gpu, break_even_sessions_per_gpu "
+        "from mart.break_even_utilisation as u "
+        "inner join mart.benchmark_point as p using (benchmark_point_id) "
+        "where p.point_label = 'ep64-241' and u.chip_id = 'gb200-nvl72' and u.price_series_id = ? "
+        "and u.tier = 'off_peak' and u.traffic = 'live' and u.gpu_scope = 'decode'",
+        SAVRN,
+    ) == [
+        (pytest.approx(0.42324, abs=2e-5), pytest.approx(4898.15, abs=0.01), pytest.approx(20.324, abs=1e-3))
+    ]

@@ -23,6 +23,7 @@
 -- column: needed_tok_s_gpu | throughput per GPU of the scope at which cost and price are equal
 -- column: break_even_speed_tok_s_user | speed at which the curve makes that; null: see null_reason
 -- column: null_reason | dearer_at_every_speed, cheaper_at_every_speed (measured), one_point_has_no_curve, no_factor, or why there is no price
+-- column: passes_on | the terms of the deck's publisher let us pass it on
 -- column: method_version | version of the curve; solved by bisection to a millionth of a token per second
 -- check: (break_even_speed_tok_s_user is null) = (null_reason is not null)
 with recursive
@@ -41,30 +42,23 @@ series as (
     select * from core.price_series where price_basis <> 'provider_price'
 ),
 
-prices as (
-    select * from core.known_token_price where token_kind = 'output' and usd_per_million_tokens > 0
-),
-
 run as (
-    select
-        as_of,
-        cast(as_of at time zone 'UTC' as date) as today,
+    select cast(as_of at time zone 'UTC' as date) as today
     from core.run
 ),
 
 decks as (
     select
-        prices.model_id,
-        prices.provider_id,
-        prices.tier,
-        cast(prices.usd_per_million_tokens as double) as output_usd_per_million_tokens,
-    from prices
+        decks.model_id,
+        decks.provider_id,
+        decks.tier,
+        decks.passes_on,
+        cast(decks.output_usd_per_million_tokens as double) as output_usd_per_million_tokens,
+    from core.token_deck as decks
     cross join run
-    where prices.effective_from <= run.as_of
-    qualify row_number() over (
-        partition by prices.model_id, prices.provider_id, prices.tier
-        order by prices.effective_from desc, prices.known_at desc, prices.source_rank, prices.token_price_id
-    ) = 1
+    where decks.valid_from <= run.today
+        and (decks.valid_to is null or decks.valid_to > run.today)
+        and decks.output_usd_per_million_tokens > 0
 ),
 
 standing as (
@@ -124,6 +118,7 @@ wanted as (
         decks.provider_id,
         decks.tier,
         decks.output_usd_per_million_tokens,
+        decks.passes_on,
         cast(timeline.usd_per_gpu_hour as double)
         / (decks.output_usd_per_million_tokens * 0.0036 * traffics.factor) as needed_tok_s_gpu,
         case
@@ -263,6 +258,7 @@ select
     judged.needed_tok_s_gpu,
     roots.speed_tok_s_user as break_even_speed_tok_s_user,
     judged.null_reason,
+    judged.passes_on,
     'frontier-v1' as method_version,
 from judged
 left join roots
