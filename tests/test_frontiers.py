@@ -304,7 +304,7 @@ def test_the_decline_at_fixed_speed_is_given_per_year(tables: Query) -> None:
 
 
 def test_break_even_utilisation_of_the_production_point(embedded: Query) -> None:
-    # 14,466 tok/s x 0.8 at 10.58 an hour cost 0.25394 a million; sold at 0.60, 42.3 % of hours pay the rent: by
+    # 14,466 tok/s x 0.8 at 10.58 an hour cost 0.25394 a million; sold at 0.60, 42.3 % of hours pay for it: by
     # 4,898 tok/s, or 20.3 users at 241 each.
     assert embedded(
         "select break_even_utilisation, needed_tok_s_gpu, break_even_sessions_per_gpu "

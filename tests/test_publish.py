@@ -14,6 +14,8 @@ from typing import Any
 
 import duckdb
 import pytest
+from bench_world import point, priced
+from price_world import world
 
 from pipelines import as_known, run
 from pipelines.home import PROJECT, Home
@@ -400,3 +402,27 @@ def test_an_error_while_publishing_leaves_the_last_good_version(small, tmp_path,
             publish(*small, root)
     assert published_value(root) == (2000, 0, 0)
     assert sorted(path.name for path in root.iterdir()) == [first.folder.name, "current"]
+
+
+def test_a_point_that_may_not_be_passed_on_leaves_no_trace(tmp_path):
+    curve = {20: 823.5, 40: 217.5}
+    rows = [priced("case-secret", "2.00")] + [
+        point(
+            *("case-secret", "2026-10-01"), source="openrouter", run_id="secret", concurrency=speed,
+            output_tok_s=made, interactivity_tok_s_user=speed, tpot_p50_ms=1000 / speed,
+        )
+        for speed, made in curve.items()
+    ]  # fmt: skip
+    ask = world(tmp_path, rows, history=True)
+    home = Home(tmp_path)
+    run.publish(home)
+    seen = 0
+    with duckdb.connect(str(home.current_database), read_only=True) as published:
+        for table, column in published.execute(
+            "select schema_name || '.' || table_name, column_name from duckdb_columns() "
+            "where column_name in ('throughput_tok_s_gpu', 'output_tok_s_gpu', 'interactivity_tok_s_user')"
+        ).fetchall():
+            secret = f"select count(*) from {table} where {column} in (823.5, 217.5)"
+            seen += ask(secret)[0][0]
+            assert published.execute(secret).fetchone() == (0,), (table, column)
+    assert seen > 20

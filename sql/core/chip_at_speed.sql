@@ -60,6 +60,9 @@ select
             then cast(timeline.usd_per_gpu_hour as double) / (chosen.throughput_tok_s_gpu * 3600 / 1e6)
     end as usd_per_million_tokens,
     coalesce(chosen.missing_reason, timeline.null_reason) as null_reason,
+    chosen.below_point_id,
+    chosen.above_point_id,
+    chosen.passes_on,
     chosen.frontier_id,
     chosen.serving_line_id,
 from chosen

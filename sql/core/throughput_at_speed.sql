@@ -13,6 +13,7 @@
 -- column: eligibility_reason | eligible, or the gate that one of them fails
 -- column: ttft_p50_ms | time to first token, median, the longer of the two
 -- column: disclosure_score | the lower of the two
+-- column: passes_on | the terms of both points' publishers let us pass it on
 -- column: oldest_measured_from | day of the older of the two
 -- column: method_version | version of the curve
 -- check: (throughput_tok_s_gpu is null) = (position in ('below_range', 'above_range', 'unreachable'))
@@ -186,6 +187,7 @@ judged as (
                 then greatest(below_points.ttft_p50_ms, above_points.ttft_p50_ms)
         end as ttft_p50_ms,
         least(below_score.disclosure_score, above_score.disclosure_score) as disclosure_score,
+        coalesce(below_points.passes_on and above_points.passes_on, true) as passes_on,
     from read_off
     left join eligibility as below_verdict on read_off.below_point_id = below_verdict.benchmark_point_id
     left join eligibility as above_verdict on read_off.above_point_id = above_verdict.benchmark_point_id
@@ -241,6 +243,7 @@ select
     judged.eligibility_reason,
     judged.ttft_p50_ms,
     judged.disclosure_score,
+    judged.passes_on,
     judged.below_point_id,
     judged.above_point_id,
     judged.bracket_speed_ratio,

@@ -23,6 +23,7 @@
 -- column: slowest_common_tok_s_user | slowest speed of the grid at which both have a cost
 -- column: fastest_common_tok_s_user | fastest such speed
 -- column: null_reason | no_common_speed, or never_equal at the common speeds
+-- column: passes_on | the terms of all points' publishers let us pass it on
 -- column: method_version | version of the curve
 -- check: (crossover_speed_tok_s_user is null) = (null_reason is not null)
 with
@@ -48,6 +49,7 @@ pairs as (
         one.speed_tok_s_user,
         one.usd_per_million_tokens as usd,
         ln(one.usd_per_million_tokens / other.usd_per_million_tokens) as log_ratio,
+        one.passes_on and other.passes_on as passes_on,
     from chips as one
     inner join chips as other
         on one.comparison_id = other.comparison_id
@@ -99,6 +101,7 @@ ranges as (
         other_chip_id,
         min(case when log_ratio is not null then speed_tok_s_user end) as slowest_common_tok_s_user,
         max(case when log_ratio is not null then speed_tok_s_user end) as fastest_common_tok_s_user,
+        min(case when passes_on then 1 else 0 end) = 1 as passes_on,
         max(case when log_ratio < 0 then 1 when log_ratio > 0 then 0 end) as one_is_cheaper,
     from pairs
     group by
@@ -152,6 +155,7 @@ select
         when ranges.slowest_common_tok_s_user is null then 'no_common_speed'
         else 'never_equal'
     end as null_reason,
+    ranges.passes_on,
     'frontier-v1' as method_version,
 from ranges
 left join crossed

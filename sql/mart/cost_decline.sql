@@ -16,6 +16,8 @@
 -- column: change_per_year | (last / first) ^ (365 / days) - 1; negative: it became cheaper; null: see null_reason
 -- column: days | days between the two
 -- column: null_reason | too_short: fewer than 30 days are no trend
+-- column: first_point_id | the point of the first day; of a tier the slower of its bracket
+-- column: last_point_id | the point of the last day
 -- column: first_on | first day with a cost
 -- column: last_on | last day with a cost
 -- check: (change_per_year is null) = (null_reason is not null)
@@ -54,6 +56,8 @@ ends as (
         arg_max(usd_per_million_tokens, date) as last_usd,
         arg_max(throughput_tok_s_gpu, date) / arg_min(throughput_tok_s_gpu, date) as throughput_ratio,
         cast(arg_max(usd_per_gpu_hour, date) as double) / cast(arg_min(usd_per_gpu_hour, date) as double) as price_ratio,
+        arg_min(benchmark_point_id, date) as first_point_id,
+        arg_max(benchmark_point_id, date) as last_point_id,
         min(date) as first_on,
         max(date) as last_on,
     from best
@@ -78,6 +82,8 @@ select
     end as change_per_year,
     date_diff('day', first_on, last_on) as days,
     case when date_diff('day', first_on, last_on) < 30 then 'too_short' end as null_reason,
+    first_point_id,
+    last_point_id,
     first_on,
     last_on,
 from ends

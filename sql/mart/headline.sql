@@ -25,6 +25,7 @@
 -- column: evidence | always measured here
 -- column: disclosure_score | 0 to 100
 -- column: serving_line_id | one deployable server in one run
+-- column: benchmark_point_id | the point
 -- column: cost_id | the row of cost_per_million_tokens
 -- check: (rank is null) = (unranked_reason is not null)
 with
@@ -143,6 +144,7 @@ select
     listed.evidence,
     listed.disclosure_score,
     listed.serving_line_id,
+    listed.benchmark_point_id,
     listed.cost_id,
 from listed
 cross join run

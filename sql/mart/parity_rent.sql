@@ -23,6 +23,10 @@
 -- column: usd_per_gpu_hour | what the chip rents for on the same series; null: unknown
 -- column: rent_over_parity | what it rents for / what it is worth against the reference
 -- column: null_reason | why there is no parity rent, and of which of the two
+-- column: below_point_id | slower point of the chip's bracket
+-- column: above_point_id | faster point of it
+-- column: reference_below_point_id | slower point of the reference's bracket
+-- column: reference_above_point_id | faster point of it
 -- column: method_version | version of the curve
 -- check: (parity_rent_usd_per_gpu_hour is null) = (null_reason is not null)
 with
@@ -59,6 +63,10 @@ select
         when reference.null_reason is not null then concat('reference_', reference.null_reason)
         when chips.throughput_tok_s_gpu is null then chips.null_reason
     end as null_reason,
+    chips.below_point_id,
+    chips.above_point_id,
+    reference.below_point_id as reference_below_point_id,
+    reference.above_point_id as reference_above_point_id,
     'frontier-v1' as method_version,
 from chips
 inner join chips as reference
