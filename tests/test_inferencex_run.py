@@ -146,6 +146,8 @@ def test_watts_of_sixteen_gpus_are_not_those_of_eight_ranks():
         (archive({"a.json": 1})[:40], "not a whole zip"),
         (b"PK\x03\x04 and nothing more", "not a whole zip"),
     ],
+    # The bytes of a zip hold the time at which it was made.
+    ids=["empty", "cut", "begun"],
 )
 def test_an_archive_that_is_none_is_refused(tmp_path, body, complaint):
     with pytest.raises(SourceError, match=complaint):
