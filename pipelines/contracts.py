@@ -39,13 +39,14 @@ TYPES: dict[str, ColumnType] = {
     "count": ColumnType("bigint", pl.Int64(), int),
     "number": ColumnType("double", pl.Float64(), (int, float, Decimal)),
     "positive": ColumnType("double", pl.Float64(), (int, float, Decimal)),
+    "share": ColumnType("double", pl.Float64(), (int, float, Decimal)),
     "money": ColumnType(f"decimal(28,{MONEY_SCALE})", pl.Decimal(28, MONEY_SCALE), (int, Decimal)),
     "price": ColumnType(f"decimal(28,{MONEY_SCALE})", pl.Decimal(28, MONEY_SCALE), (int, Decimal)),
     "bool": ColumnType("boolean", pl.Boolean(), bool),
     "date": ColumnType("date", pl.Date(), date),
     "instant": ColumnType("timestamptz", pl.Datetime("us", "UTC"), datetime),
 }
-NUMERIC = {"number", "positive", "money", "price"}
+NUMERIC = {"number", "positive", "share", "money", "price"}
 STRICTLY_POSITIVE = {"count", "positive", "price"}
 
 
@@ -199,7 +200,7 @@ BENCHMARK_RESULT = RowKind(
         osl_mean          | positive  | actual mean output tokens per request
         dataset           | text    | where the prompts come from, as stated
         dataset_seed      | text    | seed of generated prompts: equal seeds repeat the prompts
-        cache_hit_rate    | number  | share of input tokens that hit a prefix cache, 0 to 1
+        cache_hit_rate    | share   | share of input tokens that hit a prefix cache, 0 to 1
         concurrency       | count     | requests in flight
         request_rate      | positive  | requests per second offered
         arrival           | text    | how requests arrive [one of: closed_loop, poisson, all_at_once, trace]
@@ -229,7 +230,7 @@ BENCHMARK_RESULT = RowKind(
         acceptance_length | positive  | tokens accepted per verification step
         acceptance_basis  | text    | where the acceptance comes from [one of: measured, synthetic, assumed]
         accuracy_task     | text    | evaluation that was run beside it
-        accuracy_value    | number  | its score, 0 to 1
+        accuracy_value    | share   | its score, 0 to 1
         power_w_gpu       | positive  | measured board power per GPU
         power_kw_gpu_provisioned | positive | stated all-in power per GPU
         traffic_basis     | text!   | what it was measured under [one of: benchmark, replay, live]
@@ -272,7 +273,7 @@ EVALUATION_RESULT = RowKind(
         concurrency       | count   | requests in flight
         task              | text!   | the evaluation, e.g. gsm8k
         metric            | text!   | which of its scores
-        value             | number! | the score, 0 to 1
+        value             | share!  | the score, 0 to 1
         standard_error    | number  | its standard error as stated
         sample_count      | count   | questions asked
         url               | text    | run link or page
@@ -402,11 +403,16 @@ def fit(column: Column, value: Any) -> Any:
     # A figure too small for a double is zero where it is used, and refused as one here.
     if column.type in STRICTLY_POSITIVE and (value <= 0 or float(value) == 0):
         raise ContractError("not_positive", column.name, value)
+    # A count of what there was is never below zero; a percentage is no share.
+    if column.type == "int" and value < 0:
+        raise ContractError("negative", column.name, value)
+    if column.type == "share" and not 0 <= value <= 1:
+        raise ContractError("not_a_share", column.name, value)
     if column.allowed and value not in column.allowed:
         raise ContractError("value_not_allowed", column.name, value)
     if column.type == "instant":
         return _in_utc(column.name, value)
-    if column.type in ("number", "positive"):
+    if column.type in ("number", "positive", "share"):
         if not math.isfinite(float(value)):
             raise ContractError("out_of_range", column.name, value)
         return float(value)

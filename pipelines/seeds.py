@@ -102,7 +102,7 @@ def typed(column: Column, cell: str) -> Any:
     cell = cell.strip()
     if cell == "":
         return None
-    if column.type in ("number", "positive", "money", "price"):
+    if column.type in ("number", "positive", "share", "money", "price"):
         return amount(column.name, cell)
     if column.type in ("int", "count"):
         number = amount(column.name, cell)

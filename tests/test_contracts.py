@@ -141,7 +141,6 @@ def test_a_value_of_another_type_is_refused(kind, value):
     ("kind", "value", "fitted"),
     [
         ("text", "x", "x"),
-        ("int", -3, -3),
         ("int", 0, 0),
         ("count", 1, 1),
         ("number", Decimal("0.25"), 0.25),
@@ -269,3 +268,11 @@ def test_a_column_that_only_late_rows_have_survives():
 @pytest.mark.parametrize("kind", [RENTAL_QUOTE, RENTAL_INDEX_VALUE, BENCHMARK_RESULT, TOKEN_PRICE])
 def test_a_frame_has_the_types_of_its_contract_even_when_empty(kind):
     assert dict(frame(kind, []).schema) == {c.name: TYPES[c.type].polars for c in kind.columns}
+
+
+def test_a_count_below_zero_and_a_percentage_are_refused() -> None:
+    assert refusal_of(Column("x", "int", ""), -3) == "negative"
+    share = Column("x", "share", "")
+    assert refusal_of(share, Decimal("96")) == "not_a_share"
+    assert refusal_of(share, Decimal("-0.1")) == "not_a_share"
+    assert [fit(share, value) for value in (0, Decimal("0.96"), 1)] == [0, 0.96, 1]

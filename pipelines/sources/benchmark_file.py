@@ -108,10 +108,8 @@ def _value(column: Column, written: str) -> Any:
         return iso_date(column.name, written)
     if column.type == "instant":
         return iso_instant(column.name, written)
-    if column.type in ("number", "positive"):
+    if column.type in ("number", "positive", "share"):
         number = amount(column.name, written)
-        if column.name in SHARES and not 0 <= number <= 1:
-            raise ContractError("not_a_share", column.name, written)
         fit(column, number)
         return number
     return fit(column, written)
