@@ -28,6 +28,12 @@ OPTIONAL = (
     "accuracy_task", "accuracy_value", "power_w_gpu", "power_kw_gpu_provisioned", "traffic_basis",
 )  # fmt: skip
 RENAMED = {"chip_name": "raw_chip_name", "model_name": "raw_model_name"}
+# Words that rows meet by: `FP8` and `fp8` are one precision, `Me` and `me` one publisher.
+FOLDED = {"publisher", "weight_precision", "kv_precision", "speculative_method"}
+# What says of which GPUs are whose only where it is stated that the two sides have GPUs of their own.
+OF_ROLES = (
+    "prefill_accelerator_count", "decode_accelerator_count", "prefill_tp", "prefill_workers",
+)  # fmt: skip
 # Lengths drawn evenly from 0.8 to 1.0 of the nominal ones, as InferenceX does, have a mean of 0.9 of them.
 LENGTH_TOLERANCE = 0.2
 COLUMNS: dict[str, Column] = {
@@ -51,6 +57,8 @@ def stated(context: Mapping[str, Any]) -> dict[str, Any]:
             found[column.name] = fit(column, _typed(column, value))
         except ContractError as error:
             raise SourceError(f"the context's {key}: {error.reason}: {value!r}") from error
+        if key in FOLDED:
+            found[column.name] = found[column.name].lower()
     return found
 
 
@@ -64,7 +72,14 @@ def completed(row: Mapping[str, Any], context: Mapping[str, Any]) -> dict[str, A
     merged = {**beside, **{column: value for column, value in row.items() if value is not None}}
     for column, value in beside.items():
         if not _same(merged[column], value):
-            raise SourceError(f"the context states {column} {value!r}, the file {merged[column]!r}")
+            key = next(key for key, known in COLUMNS.items() if known.name == column)
+            raise SourceError(f"the context states {key} {_shown(value)}, the file {_shown(merged[column])}")
+    of_roles = [column for column in OF_ROLES if merged.get(column) is not None]
+    if of_roles and merged.get("disaggregated") is None:
+        raise SourceError(
+            f"{of_roles[0]} is stated and disaggregated is not: write `disaggregated: true` into the context "
+            "where prefill and decode have GPUs of their own, else leave the counts of their sides out"
+        )
     missing = [key for key in REQUIRED if merged.get(COLUMNS[key].name) is None]
     if missing:
         raise SourceError(
@@ -112,13 +127,17 @@ def _typed(column: Column, value: Any) -> Any:
     """YAML reads 8 as a number and 2026-07-01 as a date; a stored context carries both as text or number."""
     if column.type == "date":
         return iso_date(column.name, value)
-    if column.type in ("number", "positive") and not isinstance(value, bool):
+    if column.type in ("number", "positive", "share") and not isinstance(value, bool):
         return amount(column.name, value)
     if column.type in ("count", "int") and isinstance(value, str) and value.isascii() and value.isdigit():
         return int(value)
     if column.type == "text" and isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
     return value
+
+
+def _shown(value: Any) -> str:
+    return repr(value) if isinstance(value, str) else str(value)
 
 
 def _same(one: Any, other: Any) -> bool:

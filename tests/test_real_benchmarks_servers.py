@@ -132,7 +132,7 @@ def test_runs_on_sixteen_gpus_of_two_roles() -> None:
     assert round(row["interactivity_tok_s_user"], 1) == 47.3
     with pytest.raises(SourceError, match="chip_name"):
         read_file(VLLM, paths[0], {"publisher": "inferencex-branches", "evidence": "measured"})
-    with pytest.raises(SourceError, match="raw_model_name"):
+    with pytest.raises(SourceError, match="states model_name"):
         read_file(VLLM, paths[0], TWO_ROLES | {"model_name": "another"})
 
 

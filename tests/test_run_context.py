@@ -91,3 +91,16 @@ def test_equal_numbers_agree_however_they_are_written() -> None:
 def test_a_workload_is_fixed_only_where_its_requests_are(means: dict[str, Any], expected: str) -> None:
     nominal = ENOUGH | {"isl_nominal": 8192, "osl_nominal": 1024}
     assert completed(means, nominal)["workload"] == expected
+
+
+def test_counts_of_sides_are_refused_where_nobody_says_that_there_are_two() -> None:
+    context = ENOUGH | {"prefill_accelerator_count": 8, "decode_accelerator_count": 8}
+    with pytest.raises(SourceError, match="prefill_accelerator_count is stated and disaggregated is not"):
+        completed({}, context)
+    assert completed({}, context | {"disaggregated": True})["decode_accelerator_count"] == 8
+
+
+def test_a_contradiction_names_the_key_and_shows_days_as_they_are_written() -> None:
+    row = {"measured_on": date(2026, 7, 2)}
+    with pytest.raises(SourceError, match="states measured_on 2026-07-01, the file 2026-07-02"):
+        completed(row, ENOUGH | {"measured_on": "2026-07-01"})

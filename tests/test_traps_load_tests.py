@@ -356,7 +356,7 @@ def test_a_folder_is_no_model_name_and_asks_for_one(path: Any) -> None:
 
 
 def test_a_model_that_the_file_names_is_not_renamed() -> None:
-    with pytest.raises(SourceError, match="raw_model_name"):
+    with pytest.raises(SourceError, match="states model_name"):
         read_runs(VLLM, VLLM_RUN, context=STATED | {"model_name": "example-org/other"})
 
 
@@ -365,7 +365,7 @@ def test_a_downloaded_model_is_named_by_its_folder() -> None:
     path = f"/data/hub/models--example-org--example--8b/snapshots/{revision}/"
     row = point(read_runs(VLLM, VLLM_RUN | {"model_id": path}))
     assert (row["raw_model_name"], row["model_revision"]) == ("example-org/example--8b", revision)
-    with pytest.raises(SourceError, match="raw_model_name"):
+    with pytest.raises(SourceError, match="states model_name"):
         read_runs(VLLM, VLLM_RUN | {"model_id": path}, context=STATED | {"model_name": "example-org/other"})
 
 
