@@ -21,6 +21,8 @@ def deployment(draw: st.DrawFn) -> dict[str, Any]:
     """Ranks and totals of one deployment, and its GPUs worked out by hand from the ranks."""
     tp, pp, dp, ep, workers = (draw(SMALL) for _ in range(5))
     attention = draw(st.booleans())
+    # Replicas of attention alone share the tensor ranks, so they are no more than those.
+    dp = min(dp, tp) if attention else dp
     gpus = tp * pp * workers * (1 if attention else dp)
     row: dict[str, Any] = {
         "tp": tp, "pp": pp, "dp": dp, "ep": ep, "workers": workers, "dp_attention": attention,

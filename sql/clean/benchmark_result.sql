@@ -1,6 +1,7 @@
 -- One benchmark point as a source states it, with GPU counts settled and throughputs in one form; one row
 -- per raw row. Counts: a stated one wins; else tensor x pipeline x context ranks x replicas x workers. Expert
--- parallelism and data-parallel attention add no GPUs. Ceilings are physics and no taste: a token costs two
+-- parallelism and data-parallel attention add no GPUs; attention of more replicas than ranks says that the ranks
+-- are counted in another way, and leaves the count unknown. Ceilings are physics and no taste: a token costs two
 -- operations per active parameter, and a user's next token waits for the active weights to be read once.
 -- grain: source, snapshot_id, row_number
 -- column: gpu_count_basis | stated, inferred (from ranks, or a legacy split solved from throughputs) or unknown
@@ -84,28 +85,45 @@ split as (
     from resolved
 ),
 
+-- The GPUs that ranks ask for, of a worker and of the whole. Where disaggregated, workers unsaid are unknown.
+ranked as (
+    select
+        *,
+        tp * coalesce(pp, 1) * coalesce(cp, 1) * coalesce(workers, 1)
+        * case
+            when not coalesce(dp_attention, false) then coalesce(dp, 1)
+            when coalesce(dp, 1) <= tp then 1
+        end as server_ranks,
+        tp * coalesce(pp, 1) * coalesce(cp, 1) * workers
+        * case
+            when not coalesce(dp_attention, false) then coalesce(dp, 1)
+            when coalesce(dp, 1) <= tp then 1
+        end as decode_ranks,
+        prefill_tp * coalesce(prefill_pp, 1) * prefill_workers
+        * case
+            when not coalesce(prefill_dp_attention, false) then coalesce(prefill_dp, 1)
+            when coalesce(prefill_dp, 1) <= prefill_tp then 1
+        end as prefill_ranks,
+    from split
+),
+
 counted as (
     select
         *,
         case
-            when not disaggregated then null
+            when not coalesce(disaggregated, false) then null
             when prefill_accelerator_count is not null then prefill_accelerator_count
             when split_prefill_count is not null then split_prefill_count
-            else prefill_tp * coalesce(prefill_pp, 1) * prefill_workers
-                * case when coalesce(prefill_dp_attention, false) then 1 else coalesce(prefill_dp, 1) end
+            else prefill_ranks
         end as prefill_gpus,
         case
-            when not disaggregated then null
+            when not coalesce(disaggregated, false) then null
             when decode_accelerator_count is not null then decode_accelerator_count
             when split_prefill_count is not null then accelerator_count - split_prefill_count
-            else tp * coalesce(pp, 1) * coalesce(cp, 1) * workers
-                * case when coalesce(dp_attention, false) then 1 else coalesce(dp, 1) end
+            else decode_ranks
         end as decode_gpus,
-        case
-            when not coalesce(disaggregated, false) then tp * coalesce(pp, 1) * coalesce(cp, 1) * coalesce(workers, 1)
-                * case when coalesce(dp_attention, false) then 1 else coalesce(dp, 1) end
-        end as ranks,
-    from split
+        case when not coalesce(disaggregated, false) then server_ranks end as ranks,
+    from ranked
 ),
 
 scoped as (
@@ -340,13 +358,27 @@ select
             then 'roles_do_not_add_up'
         when throughput_basis <> 'per_role_gpu' and abs((input_tok_s + output_tok_s) / total_tok_s - 1) > 0.01
             then 'tokens_do_not_add_up'
+        -- Every generation has a prompt: an output that is the total leaves none, and one of the two is another figure.
+        when throughput_basis <> 'per_role_gpu' and (output_tok_s >= total_tok_s or input_tok_s > total_tok_s)
+            then 'tokens_do_not_add_up'
         when accelerator_count > provisioned_accelerator_count then 'gpu_counts_contradict'
-        when completed_requests > planned_requests then 'more_requests_than_planned'
+        -- A rank is on a GPU of its own; more GPUs than ranks are replicas that are not stated.
+        when ranks > accelerator_count then 'gpu_counts_contradict'
+        when disaggregated and prefill_ranks > prefill_accelerator_count then 'gpu_counts_contradict'
+        when disaggregated and decode_ranks > decode_accelerator_count then 'gpu_counts_contradict'
+        -- On an aggregated server they are the same GPUs, and on a disaggregated one they add up.
+        when disaggregated is null
+            and coalesce(prefill_accelerator_count, decode_accelerator_count, prefill_tp, prefill_workers) is not null
+            then 'disaggregation_not_stated'
+        when completed_requests = 0 and coalesce(output_tok_s, input_tok_s, total_tok_s) is not null
+            then 'no_completed_requests'
+        when completed_requests + coalesce(failed_requests, 0) > planned_requests then 'more_requests_than_planned'
         when cache_hit_rate < 0 or cache_hit_rate > 1 then 'cache_hit_rate_out_of_range'
         -- Outside, seconds stand under a name for milliseconds or the other way round.
         when tpot_p50_ms < 0.5 or tpot_p50_ms > 2000 then 'tpot_out_of_range'
         when abs(interactivity_tok_s_user * tpot_p50_ms / 1000 - 1) > 0.01 and speed_percentile = 'p50'
             then 'speed_is_not_reciprocal_of_tpot'
+        when interactivity_tok_s_user < 0.5 or interactivity_tok_s_user > 2000 then 'speed_out_of_range'
         when tflops_needed_gpu > tflops_ceiling_gpu then 'above_flops_ceiling'
         when interactivity_tok_s_user > speed_ceiling_tok_s_user then 'above_bandwidth_ceiling'
     end as reject_reason,

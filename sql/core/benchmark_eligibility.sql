@@ -41,7 +41,9 @@ repeated as (
 success as (
     select
         benchmark_point_id,
-        completed_requests / coalesce(planned_requests, completed_requests + failed_requests) as success_share,
+        -- Where only the failures are counted, at most the others succeeded.
+        coalesce(completed_requests, planned_requests - failed_requests)
+        / coalesce(planned_requests, completed_requests + failed_requests) as success_share,
     from points
     where coalesce(planned_requests, completed_requests + failed_requests) > 0
 ),
