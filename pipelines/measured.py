@@ -156,7 +156,9 @@ def outcome(
 
     `measure` returns what the file says, in columns of `benchmark_result` and beside them. `servers` are the
     names that the file gives to what answered, besides the model's: a mock is `assumed` whatever the context
-    says. A run that nobody names is named `run_id`, else by its file. Raises SourceError when the context
+    says. `run_id` is what the source can name the run by, its digest: it keys the result, so that a condition
+    which is mended beside the same run makes no second point, and it names a run that nobody names; where
+    there is none, a nameless run is named by its file. Raises SourceError when the context
     contradicts the row or leaves it short.
     """
     context = dict(snapshot.context)
@@ -184,6 +186,8 @@ def outcome(
     found = completed(row, context)
     if found.get("run_id") is None:
         found["run_id"] = run_id or run_id_of(snapshot)
+    if run_id:
+        found["result_id"] = run_id
     return Accepted(KIND, found, locator)
 
 

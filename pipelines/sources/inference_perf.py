@@ -18,7 +18,7 @@ from typing import Any
 from pipelines.benchmark_files import refuse_others
 from pipelines.contracts import ContractError
 from pipelines.decode import strict_json
-from pipelines.measured import Beside, count, figure, in_ms, outcome
+from pipelines.measured import Beside, count, figure, in_ms, outcome, run_digest
 from pipelines.outcomes import at, only_part
 from pipelines.source import Outcome, Part, Snapshot, Source, SourceError
 
@@ -53,7 +53,9 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     """
     part = only_part(snapshot.parts, "the report of one stage is wanted")
     stage = _stage(part)
-    yield outcome(lambda: (_row(stage), _beside(stage["successes"])), snapshot, part.name)
+    yield outcome(
+        lambda: (_row(stage), _beside(stage["successes"])), snapshot, part.name, run_id=run_digest(stage)
+    )
 
 
 def _stage(part: Part) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from pipelines.contracts import ContractError
 from pipelines.decode import strict_json
-from pipelines.measured import Beside, count, figure, in_ms, outcome
+from pipelines.measured import Beside, count, figure, in_ms, outcome, run_digest
 from pipelines.outcomes import at, only_part
 from pipelines.source import Outcome, Part, Snapshot, Source, SourceError
 
@@ -49,7 +49,7 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
     """
     part = only_part(snapshot.parts, "one summary of a run is wanted")
     run = _run(part)
-    yield outcome(lambda: (_row(run), _beside(run)), snapshot, part.name)
+    yield outcome(lambda: (_row(run), _beside(run)), snapshot, part.name, run_id=run_digest(run))
 
 
 def _run(part: Part) -> dict[str, Any]:

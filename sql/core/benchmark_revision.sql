@@ -21,6 +21,7 @@ figures as (
         'output_tok_s_gpu' as metric,
         output_tok_s_gpu as value,
         known_at,
+        recorded_at,
         benchmark_result_id,
     from results
 
@@ -33,6 +34,7 @@ figures as (
         'total_tok_s_gpu' as metric,
         total_tok_s_gpu as value,
         known_at,
+        recorded_at,
         benchmark_result_id,
     from results
 
@@ -45,6 +47,7 @@ figures as (
         'interactivity_tok_s_user' as metric,
         interactivity_tok_s_user as value,
         known_at,
+        recorded_at,
         benchmark_result_id,
     from results
 ),
@@ -58,12 +61,13 @@ sequenced as (
         lag(value) over statements as before_value,
         lag(known_at) over statements as stated_known_at,
         known_at as revised_known_at,
+        recorded_at,
         benchmark_result_id,
     from figures
     where value is not null
     window statements as (
         partition by benchmark_point_id, source, coalesce(attempt, 0), metric
-        order by known_at, benchmark_result_id
+        order by known_at, recorded_at, benchmark_result_id
     )
 )
 
@@ -79,5 +83,5 @@ where before_value <> after_value
 -- Two payloads of one moment that contradict each other are one revision, of the last of them.
 qualify row_number() over (
     partition by benchmark_point_id, metric, revised_known_at
-    order by benchmark_result_id desc
+    order by recorded_at desc, benchmark_result_id desc
 ) = 1

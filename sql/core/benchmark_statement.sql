@@ -22,7 +22,12 @@ latest_attempt as (
         -- A file of a branch mends no figure that its publisher put out itself.
         case when release_status = 'unofficial' then 1 else 0 end as is_unofficial,
     from results
-    qualify coalesce(attempt, 0) = max(coalesce(attempt, 0)) over (partition by benchmark_point_id)
+    -- Of the official ones, where there are any: an attempt on a branch takes the place of none of them.
+    qualify coalesce(attempt, 0) = coalesce(
+            max(case when coalesce(release_status, '-') <> 'unofficial' then coalesce(attempt, 0) end)
+                over (partition by benchmark_point_id),
+            max(coalesce(attempt, 0)) over (partition by benchmark_point_id)
+        )
 ),
 
 united as (
@@ -134,12 +139,13 @@ united as (
         last_value(note ignore nulls) over point_facts as note,
         row_number() over (
             partition by benchmark_point_id
-            order by is_unofficial, known_at desc, source_rank, benchmark_result_id desc
+            order by is_unofficial, known_at desc, source_rank, recorded_at desc, benchmark_result_id desc
         ) as newest_rank,
     from latest_attempt
     window point_facts as (
         partition by benchmark_point_id
-        order by is_unofficial desc, known_at, source_rank desc, benchmark_result_id
+        -- A file that is imported again, with its conditions mended, has the moment of the first: the last word counts.
+        order by is_unofficial desc, known_at, source_rank desc, recorded_at, benchmark_result_id
         rows between unbounded preceding and unbounded following
     )
 ),
