@@ -164,7 +164,7 @@ BENCHMARK_RESULT = RowKind(
         date_precision    | text!   | how precise measured_on is [one of: day, month, unknown]
         supersedes_label  | text    | point_label that this point replaces, where no date orders them
         known_at          | instant | when the world could know it; null: the time of the snapshot
-        raw_chip_name     | text!   | chip as the publisher names it
+        raw_chip_name     | text!   | chip as the publisher names it, with its form factor where that is known: H200 SXM, for no price is one of a bare H200
         raw_model_name    | text!   | model as the publisher names it
         model_revision    | text    | exact revision of the model
         parameters_stated | text    | parameter counts that the publisher states beside the figure [one of: total, total_and_active]

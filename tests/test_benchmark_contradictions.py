@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bench_world import point
+from bench_world import point, retraction
 from imported_world import built
 from price_world import Query, Row, world
+
+from pipelines import run
 
 SYSTEM = {"throughput_basis": "system"}
 SPEED_ALONE = {"tpot_p50_ms": None}
@@ -57,12 +59,21 @@ ROWS = [
     case("speed", 1, interactivity_tok_s_user=20402, **SPEED_ALONE),
     case("speed", 2, interactivity_tok_s_user=0.02, **SPEED_ALONE),
     case("speed", 3, interactivity_tok_s_user=20.4, **SPEED_ALONE),
+    # Figures that no GPU can have, of a chip of which nothing is known; a cost of them would break the build.
+    case("size", 1, output_tok_s=1e-9),
+    case("size", 2, output_tok_s=1e9),
+    case("size", 3, output_tok_s=8e-5, **SYSTEM),
     # A second attempt on a branch beside the first official one, and a branch alone.
     case("branch", 1, attempt=1, output_tok_s=500, release_status="available"),
     case("branch", 1, attempt=2, output_tok_s=900, ttft_p50_ms=7, release_status="unofficial",
          source="branch"),
     case("branch", 2, attempt=1, output_tok_s=500, release_status="unofficial", source="branch"),
     case("branch", 2, attempt=2, output_tok_s=600, release_status="unofficial", source="branch"),
+    # Retractions in full, of what is not stored, and four that name nothing.
+    *(retraction(locator, "2026-10-05", "a slip") for locator in (
+        "lab/run/111", "mlcommons/result/v5.1/closed/a b", "0123456789abcdef",
+        "Lab/run/111", "lab/runs/111", "lab/run/", "111",
+    )),
 ]  # fmt: skip
 
 
@@ -104,6 +115,10 @@ def test_requests_are_counted_once_and_failures_alone_count_too(tables: Query) -
         "select concurrency, eligibility_reason from mart.benchmark_point where chip_id = 'case-requests' "
         "order by concurrency"
     ) == [(3, "success_share_low"), (4, "eligible")]
+
+
+def test_no_throughput_is_beyond_all_measure(tables: Query) -> None:
+    assert reasons(tables, "size") == ["throughput_out_of_range"] * 3
 
 
 def test_a_speed_alone_has_limits_too(tables: Query) -> None:
@@ -153,3 +168,9 @@ def test_words_of_a_context_meet_however_they_are_written(tmp_path: Path) -> Non
     assert ask("select publisher, precision from mart.benchmark_point where publisher ilike 'me'") == [
         ("me", "fp8")
     ]
+
+
+def test_a_retraction_that_could_retract_nothing_is_found(tables: Query) -> None:
+    check = Path(run.__file__).parents[1] / "sql" / "checks" / "retraction_is_written_in_full.sql"
+    found = {locator for _, locator in tables(check.read_text("utf-8"))}
+    assert found == {"Lab/run/111", "lab/runs/111", "lab/run/", "111"}

@@ -379,6 +379,14 @@ select
         when abs(interactivity_tok_s_user * tpot_p50_ms / 1000 - 1) > 0.01 and speed_percentile = 'p50'
             then 'speed_is_not_reciprocal_of_tpot'
         when interactivity_tok_s_user < 0.5 or interactivity_tok_s_user > 2000 then 'speed_out_of_range'
+        -- For every chip, also where no figures of it or of the model are known: a token in three hours, and more
+        -- than the smallest model could be asked for.
+        when output_tok_s_gpu not between 1e-4 and 1e7
+            or input_tok_s_gpu not between 1e-4 and 1e7
+            or total_tok_s_gpu not between 1e-4 and 1e7
+            or output_tok_s_decode_gpu not between 1e-4 and 1e7
+            or input_tok_s_prefill_gpu not between 1e-4 and 1e7
+            then 'throughput_out_of_range'
         when tflops_needed_gpu > tflops_ceiling_gpu then 'above_flops_ceiling'
         when interactivity_tok_s_user > speed_ceiling_tok_s_user then 'above_bandwidth_ceiling'
     end as reject_reason,
