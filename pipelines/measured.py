@@ -231,7 +231,7 @@ def check_agreement(row: Mapping[str, Any], requests_per_s: Decimal | None = Non
     Throughputs must add up; percentiles must rise; a request must last at least until its first token; and
     tokens per second must be completed requests per second times mean tokens.
     """
-    for stem in ("ttft", "tpot"):
+    for stem in ("ttft", "tpot", "e2e"):
         stated = [row[f"{stem}_{p}_ms"] for p in PERCENTILES if row.get(f"{stem}_{p}_ms") is not None]
         if stated != sorted(stated):
             raise ContractError("percentiles_out_of_order", f"{stem}_p50_ms", row.get(f"{stem}_p50_ms"))

@@ -59,6 +59,8 @@ ROWS = [
     case("speed", 1, interactivity_tok_s_user=20402, **SPEED_ALONE),
     case("speed", 2, interactivity_tok_s_user=0.02, **SPEED_ALONE),
     case("speed", 3, interactivity_tok_s_user=20.4, **SPEED_ALONE),
+    case("speed", 4, ttft_p50_ms=0.224),
+    case("speed", 5, ttft_p50_ms=0.224, evidence="assumed"),
     # Figures that no GPU can have, of a chip of which nothing is known; a cost of them would break the build.
     case("size", 1, output_tok_s=1e-9),
     case("size", 2, output_tok_s=1e9),
@@ -121,8 +123,8 @@ def test_no_throughput_is_beyond_all_measure(tables: Query) -> None:
     assert reasons(tables, "size") == ["throughput_out_of_range"] * 3
 
 
-def test_a_speed_alone_has_limits_too(tables: Query) -> None:
-    assert reasons(tables, "speed") == ["speed_out_of_range", "speed_out_of_range", None]
+def test_a_speed_and_a_first_token_have_limits_too(tables: Query) -> None:
+    assert reasons(tables, "speed") == ["speed_out_of_range"] * 2 + [None, "ttft_out_of_range", None]
 
 
 def test_an_attempt_on_a_branch_takes_no_official_one_away(tables: Query) -> None:

@@ -161,3 +161,9 @@ def test_an_archive_that_is_none_is_refused(tmp_path, body, complaint):
 def test_a_parser_is_new_when_a_source_that_it_reads_with_is():
     names = {Path(file).name for file in raw._with_neighbours(inspect.getmodule(inferencex_run.parse))}
     assert names == {"inferencex_run.py", "inferencex.py", "inferencex_evaluations.py"}
+
+
+def test_a_switch_that_is_a_list_costs_its_own_row_alone():
+    found = parsed("inferencex_run", [aggregate(4, 100, dp_attention=[]), aggregate(8, 100)], **attempt(1))
+    assert found.refused[["reason", "field"]].rows() == [("wrong_type", "dp_attention")]
+    assert found.rows["benchmark_result"]["concurrency"].to_list() == [8]

@@ -77,3 +77,7 @@ def test_another_file_of_the_run_is_refused_by_name() -> None:
     parts = (Part("final_snapshot.json", b'{"counters": {}}'),)
     with pytest.raises(SourceError, match=r"performance/result_summary\.json of the MLCommons endpoints"):
         read(SOURCE, Snapshot(SOURCE.slug, "x", "all", parts, STORED, STORED, CONTEXT))
+
+
+def test_a_load_whose_kind_is_no_word_is_refused() -> None:
+    assert reasons(read_run(run_config=load(type=[]))) == ["wrong_type"]

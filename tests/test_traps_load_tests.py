@@ -538,3 +538,10 @@ def paths(document: Any, upto: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
 def replaced(document: dict[str, Any], path: tuple[str, ...], value: Any) -> dict[str, Any]:
     key, *rest = path
     return document | {key: replaced(document[key], tuple(rest), value) if rest else value}
+
+
+def test_whole_requests_have_percentiles_in_order_too() -> None:
+    longer, shorter = {"median_e2el_ms": 10360.0, "p99_e2el_ms": 12000.0}, {"p99_e2el_ms": 12.0}
+    assert point(read_runs(VLLM, VLLM_RUN | longer))["e2e_p99_ms"] == 12000
+    refused = read_runs(VLLM, VLLM_RUN | longer | shorter).refused
+    assert refused["reason"].to_list() == ["percentiles_out_of_order"]

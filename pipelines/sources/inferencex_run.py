@@ -149,7 +149,9 @@ def _in_words_of_the_api(aggregate: dict[str, Any], context: Mapping[str, Any]) 
         row |= {"decode_tp": aggregate.get("tp"), "decode_ep": aggregate.get("ep")}
     for role in ("prefill", "decode"):
         attention = aggregate.get(f"{role}_dp_attention", aggregate.get("dp_attention"))
-        row[f"{role}_dp_attention"] = {"true": True, "false": False}.get(attention, attention)
+        # As it is where it is neither: the reader of the rows refuses it, with its value.
+        is_word = isinstance(attention, str) and attention in ("true", "false")
+        row[f"{role}_dp_attention"] = attention == "true" if is_word else attention
     image, offloading = aggregate.get("image"), aggregate.get("kv_offloading")
     return {
         **row,

@@ -64,7 +64,10 @@ def _row(run: Mapping[str, Any]) -> dict[str, Any]:
     if run["complete"] is not True or run["state"] != "complete":
         raise ContractError("incomplete_run", "state", run["state"])
     pattern = at(run, "run_config", "load_pattern")
-    arrival, column, key = ARRIVALS.get(at(pattern, "type"), (None, None, None))
+    kind = at(pattern, "type")
+    if kind is not None and not isinstance(kind, str):
+        raise ContractError("wrong_type", "load_pattern.type", kind)
+    arrival, column, key = ARRIVALS.get(kind, (None, None, None))
     duration = _seconds("duration_ns", run["duration_ns"])
     tail = _tail(run, duration)
     read = count if column == "concurrency" else figure

@@ -376,6 +376,8 @@ select
         when cache_hit_rate < 0 or cache_hit_rate > 1 then 'cache_hit_rate_out_of_range'
         -- Outside, seconds stand under a name for milliseconds or the other way round.
         when tpot_p50_ms < 0.5 or tpot_p50_ms > 2000 then 'tpot_out_of_range'
+        -- Nothing but a mock answers within a millisecond.
+        when ttft_p50_ms < 1 and evidence <> 'assumed' then 'ttft_out_of_range'
         when abs(interactivity_tok_s_user * tpot_p50_ms / 1000 - 1) > 0.01 and speed_percentile = 'p50'
             then 'speed_is_not_reciprocal_of_tpot'
         when interactivity_tok_s_user < 0.5 or interactivity_tok_s_user > 2000 then 'speed_out_of_range'
