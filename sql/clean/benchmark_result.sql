@@ -381,8 +381,7 @@ select
         when abs(interactivity_tok_s_user * tpot_p50_ms / 1000 - 1) > 0.01 and speed_percentile = 'p50'
             then 'speed_is_not_reciprocal_of_tpot'
         when interactivity_tok_s_user < 0.5 or interactivity_tok_s_user > 2000 then 'speed_out_of_range'
-        -- For every chip, also where no figures of it or of the model are known: a token in three hours, and more
-        -- than the smallest model could be asked for.
+        -- For chips and models of which no figures are known too: a token in three hours, ten million in a second.
         when output_tok_s_gpu not between 1e-4 and 1e7
             or input_tok_s_gpu not between 1e-4 and 1e7
             or total_tok_s_gpu not between 1e-4 and 1e7
