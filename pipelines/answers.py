@@ -82,7 +82,8 @@ class NothingPublished(Failure):
 
 
 @contextmanager
-def _published(home: Home) -> Iterator[duckdb.DuckDBPyConnection]:
+def published(home: Home) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A read-only connection to the published file; raises NothingPublished where there is none."""
     if not home.current_database.exists():
         raise NothingPublished(f"nothing is published in {home.published} yet; run `tokenyield build`")
     connection = duckdb.connect(str(home.current_database), read_only=True)
@@ -93,18 +94,19 @@ def _published(home: Home) -> Iterator[duckdb.DuckDBPyConnection]:
         connection.close()
 
 
-def _rows(
+def rows_of(
     connection: duckdb.DuckDBPyConnection, query: str, values: list[Any] | None = None
 ) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """The names of a query's columns, and its rows."""
     cursor = connection.execute(query, values or [])
     return [column[0] for column in cursor.description or []], cursor.fetchall()
 
 
 def print_query(home: Home, query: str, output: str) -> None:
     """Run `query` on the published copy and print its rows as table, csv or json."""
-    with _published(home) as connection:
-        names, rows = _rows(connection, query)
-    _print(names, rows, output)
+    with published(home) as connection:
+        names, rows = rows_of(connection, query)
+    print_rows(names, rows, output)
 
 
 def print_sources(home: Home, output: str) -> None:
@@ -116,8 +118,8 @@ def print_sources(home: Home, output: str) -> None:
 
     health: dict[str, tuple[Any, ...]] = {}
     if home.current_database.exists():
-        with _published(home) as connection:
-            health = {row[0]: row[1:] for row in _rows(connection, SOURCES)[1]}
+        with published(home) as connection:
+            health = {row[0]: row[1:] for row in rows_of(connection, SOURCES)[1]}
     declared = all_sources()
     rows = []
     for slug in sorted(declared.keys() | health.keys()):
@@ -139,15 +141,15 @@ def print_sources(home: Home, output: str) -> None:
                 unmapped,
             )
         )
-    _print(SOURCE_COLUMNS, rows, output)
+    print_rows(SOURCE_COLUMNS, rows, output)
 
 
 def print_status(home: Home, output: str) -> None:
     """Print the accounts of every stored payload and the age of the published copy."""
-    with _published(home) as connection:
-        names, rows = _rows(connection, STATUS)
+    with published(home) as connection:
+        names, rows = rows_of(connection, STATUS)
         waiting = len(list(home.snapshots.glob("*/*/sidecar.json"))) - _loaded(connection, home)
-    _print(names, rows, output)
+    print_rows(names, rows, output)
     manifest = json.loads((home.published / "current" / "manifest.json").read_text(encoding="utf-8"))
     note = f"published {manifest['version']}, facts as of {manifest['as_of']}"
     if waiting > 0:
@@ -162,8 +164,8 @@ def _loaded(connection: duckdb.DuckDBPyConnection, home: Home) -> int:
 
 def print_headline(home: Home) -> None:
     """Print the headline of every ranked workload, with its basis, age and evidence, and where it lies."""
-    out = _console()
-    with _published(home) as connection:
+    out = console()
+    with published(home) as connection:
         comparisons = connection.execute(
             "select model_id, workload_id, any_value(date), any_value(age_days), "
             "any_value(price_series_id), max(price_age_days), any_value(evidence) "
@@ -177,13 +179,16 @@ def print_headline(home: Home) -> None:
                 f"a price {price_age} days old; evidence: {evidence}; rent and owning cost beside it\n",
                 markup=False,
             )
-            _print(*_rows(connection, HEADLINE, [model_id, workload_id]), "table", out)
+            print_rows(*rows_of(connection, HEADLINE, [model_id, workload_id]), "table", out)
         if not comparisons:
             out.print("\nNo ranked workload has a cost on the headline's price basis.", markup=False)
     out.print(f"\npublished copy: {home.current_database}", markup=False, soft_wrap=True)
 
 
-def _print(names: list[str], rows: list[tuple[Any, ...]], output: str, out: Console | None = None) -> None:
+def print_rows(
+    names: list[str], rows: list[tuple[Any, ...]], output: str, out: Console | None = None
+) -> None:
+    """Print rows as table (to `out`), csv or json; only a table rounds, and only to 12 digits."""
     if output == "json":
         json.dump(
             [dict(zip(names, map(_json, row), strict=True)) for row in rows],
@@ -199,10 +204,10 @@ def _print(names: list[str], rows: list[tuple[Any, ...]], output: str, out: Cons
         writer.writerow(names)
         writer.writerows([["" if value is None else _text(value, 17) for value in row] for row in rows])
     else:
-        _print_table(names, rows, out or _console())
+        _print_table(names, rows, out or console())
 
 
-def _console() -> Console:
+def console() -> Console:
     """Standard output; where nobody's terminal sets the width, wide enough that no cell is broken."""
     return Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH_OF_A_PIPE)
 

@@ -1,13 +1,15 @@
 """The `tokenyield` command.
 
 Belongs here: arguments, what is printed, exit codes. Does not belong here: any work (`run.py`,
-`imports.py`). Dagster is imported only by the commands that run it: a query must not wait for it. Exit
-code 0 means done; 1 means a named error, in one line with its cure; 2 means a wrong command line.
+`imports.py`, `own_cost.py`). Dagster is imported only by the commands that run it: a query must not wait
+for it. Exit code 0 means done; 1 means a named error, in one line with its cure; 2 means a wrong command
+line.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import os
 import shutil
 import sys
@@ -40,6 +42,14 @@ class Format(StrEnum):
     table = "table"
     csv = "csv"
     json = "json"
+
+
+class Tokens(StrEnum):
+    """Which tokens a cost is of."""
+
+    output = "output"
+    input = "input"
+    total = "total"
 
 
 # What a fetch of everything may take; each source has its own limit within it.
@@ -224,6 +234,51 @@ def sql(
     if bool(query) == bool(file):
         raise typer.BadParameter("say what to ask: a query or --file, one of the two")
     answers.print_query(Home.from_environment(), _text_of(file) if file else query, output)
+
+
+@app.command()
+def cost(
+    chip: Annotated[str, typer.Option(help="The chip, as mart.chip names it: h100-sxm-80.")],
+    price: Annotated[
+        float | None,
+        typer.Option(help="Your price, $ per GPU-hour. None: the headline's price series, as of today."),
+    ] = None,
+    factor: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="Share of a benchmark's throughput that your traffic reaches. None: as sourced.",
+        ),
+    ] = None,
+    utilisation: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Share of paid hours in which the GPUs work. None: not applied."),
+    ] = None,
+    speed: Annotated[
+        float | None,
+        typer.Option(help="Output speed that each user must see, tok/s. None: every point measured."),
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="One model alone, as mart.model names it.")] = None,
+    workload: Annotated[
+        str | None, typer.Option(help="One workload alone, as mart.workload names it.")
+    ] = None,
+    tokens: Annotated[Tokens, typer.Option(help="Which tokens are priced, over all GPUs.")] = Tokens.output,
+    limit: Annotated[int, typer.Option(min=1, help="Rows of a table; csv and json have every row.")] = 20,
+    output: FormatOption = Format.table,
+) -> None:
+    """What a million tokens cost on a chip at your own price, factor and utilisation.
+
+    Reads the published copy and stores nothing. Best rows first: measured and fit to be ranked, then the
+    cheapest. SQL has the same as mart.cost_with and mart.cost_at_with.
+    """
+    from pipelines import own_cost
+
+    for option, value in (("--price", price), ("--factor", factor), ("--speed", speed)):
+        if value is not None and not (math.isfinite(value) and value > 0):
+            raise typer.BadParameter(f"{option} {value:g} is not above 0")
+    question = own_cost.Question(chip, price, factor, utilisation, speed, model, workload, tokens)
+    own_cost.print_cost(Home.from_environment(), question, output, limit)
 
 
 @app.command()

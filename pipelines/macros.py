@@ -2,8 +2,8 @@
 
 Belongs here: making the statement. A table that is replaced becomes a subquery over the macro's parameters,
 every select between it and the mart a CTE; all other tables are read where they lie. Does not belong here:
-which tables are replaced, and why (`as_known.py`: the past; `own_numbers.py`: the reader's own numbers), or any
-rule of a mart.
+which tables are replaced, and why (`as_known.py`: the past; `own_numbers.py`: the reader's own numbers), or
+any rule of a mart.
 """
 
 from __future__ import annotations

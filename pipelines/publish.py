@@ -25,8 +25,9 @@ from typing import Any
 
 import duckdb
 
-from pipelines import as_known, dictionary
+from pipelines import as_known, dictionary, own_numbers
 from pipelines.failure import Failure
+from pipelines.macros import Macro, tables_read
 from pipelines.sql_models import Model
 from pipelines.warehouse import Warehouse
 
@@ -64,8 +65,9 @@ def publish(warehouse: Warehouse, models: Mapping[str, Model], root: Path) -> Pu
     try:
         with warehouse.beside(unfinished / "tokenyield.duckdb", STORAGE_VERSION) as connection:
             as_of = _finished_as_of(connection)
-            tables = _copy(connection, models, unfinished / "parquet")
-        dictionary.write(models, unfinished / "DICTIONARY.md")
+            macros = [*as_known.macros(models), *own_numbers.macros(models)]
+            tables = _copy(connection, models, macros, unfinished / "parquet")
+        dictionary.write(models, macros, unfinished / "DICTIONARY.md")
         manifest = {
             "version": version,
             "as_of": as_of.isoformat(),
@@ -101,13 +103,15 @@ def _finished_as_of(connection: duckdb.DuckDBPyConnection) -> datetime:
 
 
 def _copy(
-    connection: duckdb.DuckDBPyConnection, models: Mapping[str, Model], parquet: Path
+    connection: duckdb.DuckDBPyConnection,
+    models: Mapping[str, Model],
+    macros: Iterable[Macro],
+    parquet: Path,
 ) -> dict[str, dict[str, Any]]:
     """Copy marts, the facts behind them and the macros; returns rows and fingerprint of each table."""
-    macros = as_known.macros(models)
     marts = [name for name in models if name.startswith("mart.")]
     described = {}
-    for name in [*marts, *sorted(as_known.tables_read(macros) - set(marts))]:
+    for name in [*marts, *sorted(tables_read(macros) - set(marts))]:
         schema, table = name.split(".")
         connection.execute(f"create schema if not exists published.{schema}")
         connection.execute(
@@ -122,6 +126,7 @@ def _copy(
     connection.execute("use published")
     for macro in macros:
         connection.execute(macro.statement)
+        connection.execute(f"comment on macro table {macro.name} is '{_quoted(macro.description)}'")
     return described
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import polars as pl
 
-from pipelines import as_known, raw, run, sql_build, sql_models
+from pipelines import as_known, own_numbers, raw, run, sql_build, sql_models
 from pipelines.contracts import ROW_KINDS, checked, frame
 from pipelines.home import Home
 from pipelines.warehouse import Warehouse
@@ -123,7 +123,7 @@ def world(
 
     providers: class, segment and reference region; a provider that is not named is a FIRM.
     marts: build these and what they read alone; none: everything. shuffle: lay the rows down in this
-    random order. seed_sources: these are typed facts. history: with the macros of the past. weights: of
+    random order. seed_sources: these are typed facts. history: with the macros. weights: of
     providers' votes in the index.
     """
     home = Home(root)
@@ -137,8 +137,9 @@ def world(
             _add(connection, "vote_weight", "index", "v1", provider, weight, "a test", None)
         models = _needed(list(marts))
         sql_build.build(connection, models)
-        for macro in as_known.macros(run.models()) if history else ():
-            if macro.name.removesuffix("_as_known").removesuffix("_as_recorded") in models:
+        every = run.models()
+        for macro in [*as_known.macros(every), *own_numbers.macros(every)] if history else ():
+            if macro.mart in models:
                 connection.execute(macro.statement)
         connection.execute("delete from raw.build")
         connection.execute("insert into raw.build select as_of from raw.run")
