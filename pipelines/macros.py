@@ -49,8 +49,8 @@ class Rewriting:
                 self.moving.append(name)
         self._selects = {name: self._rewritten(models[name]) for name in self.moving}
 
-    def macro(self, name: str, mart: str, description: str, columns: str = "*") -> Macro:
-        """The macro `name` that repeats `mart`, with `columns` selected from it.
+    def macro(self, name: str, mart: str, description: str, columns: str = "*", condition: str = "") -> Macro:
+        """The macro `name` that repeats `mart`: `columns` of the rows of it that meet `condition`.
 
         Raises ModelError where a model names a column, without its table, as a parameter is named: DuckDB
         would put the argument in its place.
@@ -62,7 +62,7 @@ class Rewriting:
         body = self._selects[mart][0]
         statement = (
             f"create or replace macro {name}({', '.join(self.parameters)}) as table "
-            f"{with_clause}select {columns} from ({body})"
+            f"{with_clause}select {columns} from ({body})" + (f" where {condition}" if condition else "")
         )
         reads = set[str]().union(*(self._selects[n][1] for n in [*needed, mart]))
         return Macro(name, mart, self.parameters, description, statement, tuple(sorted(reads)))

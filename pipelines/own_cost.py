@@ -40,7 +40,8 @@ class Basis:
     words: str
 
 
-# What keeps a known cost from a rank; such rows come after those that nothing keeps.
+# What sets a known cost back: such rows come after all others. Limits of a ranking on waiting and age are the
+# reader's to draw here; both are shown.
 WHY_AT_POINT = "case when not eligible then eligibility_reason end"
 WHY_AT_SPEED = "case when not eligible then eligibility_reason when wide_bracket then 'wide_bracket' end"
 ORDER = """
@@ -199,12 +200,13 @@ def _columns(question: Question, why: str) -> list[Column]:
     if at:
         sql = "round(usd_per_million_tokens_live_at_utilisation, 4)"
         columns.append(Column(f"$/M live\n{at}", sql, "live_at_utilisation_null_reason", wanted=live_wanted))
+    columns.append(Column("TTFT\ns", "round(ttft_p50_ms / 1000, 1)"))
     if question.speed is None:
         columns.append(Column("measured", "measured_on"))
     else:
         columns.append(Column("oldest\npoint d", "benchmark_age_days"))
     columns.append(Column("evidence", "evidence", shared=True))
-    columns.append(Column("not ranked", why))
+    columns.append(Column("set back by", why))
     return columns
 
 

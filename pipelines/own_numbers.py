@@ -7,6 +7,7 @@ argument and nothing more. An argument that cannot be meant (a price of 0, a sha
 - `mart.cheapest_at(speed)`, `mart.cost_at(speed)`, `mart.parity_rent_at(speed)`: the marts at one speed.
 - `mart.cost_with_price(chip, own_usd_per_gpu_hour)`: every reading of a chip at one price.
 - `mart.cost_with(...)`, `mart.cost_at_with(speed, ...)`: the same with own live factor and utilisation.
+- `mart.cost_per_request_with(...)`: a request of one's own size, bought from each price deck.
 """
 
 from __future__ import annotations
@@ -36,6 +37,22 @@ FACTOR = _checked(
 )
 UTILISATION = _checked(
     "own_utilisation", "own_utilisation >= 0 and own_utilisation <= 1", "a share from 0 to 1"
+)
+
+INPUT = _checked(
+    "own_input_tokens",
+    "own_input_tokens >= 0 and own_input_tokens < 'infinity'::double",
+    "tokens of a request, 0 or more",
+)
+CACHED = _checked(
+    "own_cached_input_tokens",
+    "own_cached_input_tokens >= 0 and own_cached_input_tokens <= own_input_tokens",
+    "tokens of a request, 0 or more, at most its input tokens",
+)
+OUTPUT = _checked(
+    "own_output_tokens",
+    "own_output_tokens >= 0 and own_output_tokens < 'infinity'::double",
+    "tokens of a request, 0 or more",
 )
 
 # A speed that is asked for is treated as the speeds that headlines compare.
@@ -76,6 +93,12 @@ OWN_FACTOR = {
         + ") from core.frontier_knot as knots"
     ),
 }
+# Who states the size of a request states how much of it is cached.
+OWN_WORKLOAD = (
+    "select 'own' as workload_id, 'stated' as mix_class, "
+    f"{INPUT} as input_tokens, {CACHED} as cached_input_tokens, "
+    f"{INPUT} - {CACHED} as uncached_input_tokens, {OUTPUT} as output_tokens"
+)
 # Peak and utilisation side by side, each divided from what is not rounded.
 AT_UTILISATION = f"""
     *,
@@ -99,6 +122,7 @@ AT_SPEED = {
 }
 COSTS = "mart.cost_per_million_tokens"
 COSTS_AT_SPEED = "mart.cost_at_speed"
+COSTS_PER_REQUEST = "mart.cost_per_request"
 CHIP_AND_PRICE = ("chip", "own_usd_per_gpu_hour")
 FACTORS = ("own_live_traffic_factor := null", "own_utilisation := 1")
 AT_ANY_SPEED = "{mart} at one output speed in tok/s of one user, on the grid or not."
@@ -111,6 +135,11 @@ WITH_FACTORS = (
     "basis benchmark alone; null: as sourced. own_utilisation, 0 to 1, adds utilisation, "
     "usd_per_million_tokens_at_utilisation and usd_per_million_tokens_live_at_utilisation, with the reason "
     "where one of them is null."
+)
+OWN_REQUEST = (
+    f"{COSTS_PER_REQUEST} for a request of your own size, as workload `own`: own_input_tokens, of which "
+    "own_cached_input_tokens are read from a cache, and own_output_tokens. Bought requests alone: a measured "
+    "throughput is of its own workload and is carried over to no other size."
 )
 
 
@@ -131,6 +160,20 @@ def macros(models: Mapping[str, Model]) -> list[Macro]:
         own = Rewriting(models, ("speed", *CHIP_AND_PRICE, *FACTORS), replaced)
         meaning = f"{COSTS_AT_SPEED} at any speed {AT_PRICE} {WITH_FACTORS}"
         made.append(own.macro("mart.cost_at_with", COSTS_AT_SPEED, meaning, AT_UTILISATION))
+    if COSTS_PER_REQUEST in models:
+        request = Rewriting(
+            models,
+            ("own_input_tokens", "own_cached_input_tokens", "own_output_tokens"),
+            # Readings of points keep the workloads that they were measured with.
+            lambda model, table: (
+                OWN_WORKLOAD if (model.name, table) == (COSTS_PER_REQUEST, "raw.workload") else None
+            ),
+        )
+        made.append(
+            request.macro(
+                "mart.cost_per_request_with", COSTS_PER_REQUEST, OWN_REQUEST, condition="supply = 'bought'"
+            )
+        )
     return made
 
 

@@ -1,7 +1,7 @@
 """The models as they are written: reads `sql/**/*.sql`, checks headers and references, orders them.
 
 Belongs here: header grammar, dependencies, layer rule. Does not belong here: building them (`sql_build.py`),
-Dagster (`assets/models.py`), the macros (`as_known.py`). Grammar: sql/README.md.
+Dagster (`assets/models.py`), the macros (`macros.py`). Grammar: sql/README.md.
 """
 
 from __future__ import annotations
