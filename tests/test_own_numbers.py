@@ -8,6 +8,8 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from price_world import Query, world
 from test_cli import one_error, tokenyield, usage_error
 
 from pipelines import own_numbers, run, sql_build
-from pipelines.home import Home
+from pipelines.home import PROJECT, Home
 from pipelines.macros import Rewriting
 from pipelines.publish import publish
 from pipelines.sql_models import ModelError
@@ -298,7 +300,8 @@ def test_a_request_of_an_own_size_is_bought_at_each_deck(embedded: Query) -> Non
     # 2000 x 0.15 + 8000 x 0.003 + 500 x 0.60 = 624 $ for a million such requests.
     found = embedded(
         "select tier, usd_per_request, cached_input_usd_per_request, workload_id, mix_class "
-        "from mart.cost_per_request_with(10000, 8000, 500) where model_id = 'deepseek-v4.1-flash' order by tier"
+        "from mart.cost_per_request_with(10000, 8000, 500) where model_id = 'deepseek-v4.1-flash' "
+        "order by tier"
     )
     assert found == [
         ("off_peak", pytest.approx(0.000624), pytest.approx(0.000024), "own", "stated"),
@@ -436,3 +439,16 @@ def test_the_command_answers_people_who_are_wrong(embedded_home: Home, tmp_path:
     assert "--factor" in usage_error(ask("--chip", "h100-sxm-80", "--factor", "1.2"))
     assert "--utilisation" in usage_error(ask("--chip", "h100-sxm-80", "--utilisation", "-0.1"))
     assert "nothing is published" in one_error(tokenyield(tmp_path / "new", "cost", "--chip", "h100-sxm-80"))
+
+
+def test_the_command_does_not_wait_for_dagster(embedded_home: Home) -> None:
+    script = (
+        "import sys\nfrom pathlib import Path\nfrom pipelines import cli, own_cost\n"
+        f"from pipelines.home import Home\nhome = Home(Path({str(embedded_home.root)!r}))\n"
+        "own_cost.print_cost(home, own_cost.Question('h100-sxm-80', speed=42), 'csv', 20)\n"
+        "print(sorted(m for m in sys.modules if m.split('.')[0] in ('dagster', 'sqlglot', 'polars')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=PROJECT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
