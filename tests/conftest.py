@@ -23,6 +23,17 @@ SHARED_DATA = Path(os.environ.get("TOKENYIELD_SHARED_DATA") or PROJECT.parent / 
 Query = Callable[..., list[tuple[Any, ...]]]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The home of real files takes more than a minute to build: whoever asks for it is slow."""
+    for item in items:
+        names = {
+            *getattr(item, "fixturenames", ()),
+            *getattr(item, "callspec", item).__dict__.get("_idlist", ()),
+        }
+        if names & {"imported", "imported_home"}:
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(autouse=True)
 def _no_home_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A test that forgets to name its home must not touch the real one."""

@@ -10,8 +10,10 @@ import math
 from itertools import pairwise
 from typing import Any
 
+import duckdb
 import pytest
 from bench_world import SERIES, point, priced
+from interpolation_report import report
 from price_world import Query, world
 
 SAVRN = "index:savrn_ai_index:on_demand"
@@ -316,3 +318,25 @@ def test_break_even_utilisation_of_the_production_point(embedded: Query) -> None
     ) == [
         (pytest.approx(0.42324, abs=2e-5), pytest.approx(4898.15, abs=0.01), pytest.approx(20.324, abs=1e-3))
     ]
+
+
+def test_the_interpolation_report_leaves_one_out_and_finds_no_error_on_a_straight_line() -> None:
+    with duckdb.connect() as published:
+        published.execute("create schema mart")
+        # Throughput halves every ten tokens per second: a line on the logarithm, and on nothing else.
+        published.execute(
+            "create table mart.frontier_point as select 'f' as frontier_id, 'serving_line' as frontier_kind, "
+            "'measured' as evidence, 'total' as token_kind, 'total' as cost_allocation, 5 as knots, "
+            "n as knot, "
+            "cast(10 * n as double) as interactivity_tok_s_user, 1000 / power(2, n) as throughput_tok_s_gpu, "
+            "date '2026-10-01' as valid_from from range(1, 6) as r(n)"
+        )
+        table = report(published)
+        assert table.title == "3 points left out of 1 frontiers of one server and run"
+        cells = dict(zip(table.columns[0].cells, table.columns[2].cells, strict=True))
+        assert cells["Steffen on log (ours)"] == cells["linear on log"] == "0.0"
+        # Half-way between 500 and 125 a straight line says 312.5 for 250, a quarter too much.
+        assert cells["linear"] == "25.0"
+        published.execute("delete from mart.frontier_point where knot > 3")
+        published.execute("update mart.frontier_point set knots = 3")
+        assert report(published) is None

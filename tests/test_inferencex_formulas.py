@@ -105,3 +105,32 @@ def test_where_their_gpu_count_is_another_a_column_says_why(imported: Query) -> 
     counts = {(row["num_decode_gpu"], row["decode_tp"]) for row in wrong}
     assert {(int(text.removeprefix("recorded as ").split(" ")[0]), ours) for ours, text in found} == counts
     assert all(text.endswith(f"so there are {ours}") for ours, text in found)
+
+
+# kW per GPU, facility included, from 2026-07-14 on.
+KILOWATTS = {
+    "h100": 1.37, "h200": 1.37, "b200": 1.71, "b300": 1.90, "gb200": 1.87, "gb300": 2.12, "mi300x": 1.39,
+    "mi325x": 1.69, "mi355x": 2.09,
+}  # fmt: skip
+
+
+def test_tokens_per_second_per_megawatt_are_those_of_their_formula(imported: Query) -> None:
+    expected = {
+        (
+            RATES[row["hardware"]][0],
+            f"{row['metrics']['tput_per_gpu'] * 1000 / KILOWATTS[row['hardware']]:.10g}",
+        )
+        for row in rows()
+    }
+    found = {
+        (chip, f"{made:.10g}")
+        for chip, made in imported(
+            "select e.chip_id, e.tokens_per_s_per_mw from mart.energy_cost as e "
+            "inner join mart.benchmark_point as p using (benchmark_point_id) where p.source = 'inferencex' "
+            "and e.token_kind = 'total' and e.evidence = 'measured' and e.valid_to is null "
+            "and e.tokens_per_s_per_mw is not null"
+        )
+    }
+    assert len(found) > 1000
+    assert found <= expected, sorted(found - expected)[:5]
+    assert len(expected - found) <= 0.02 * len(expected), len(expected - found)

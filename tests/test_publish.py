@@ -404,6 +404,7 @@ def test_an_error_while_publishing_leaves_the_last_good_version(small, tmp_path,
     assert sorted(path.name for path in root.iterdir()) == [first.folder.name, "current"]
 
 
+@pytest.mark.slow
 def test_a_point_that_may_not_be_passed_on_leaves_no_trace(tmp_path):
     curve = {20: 823.5, 40: 217.5}
     rows = [priced("case-secret", "2.00")] + [

@@ -143,6 +143,7 @@ def test_loading_twice_changes_no_row_and_no_value(warehouse, store):
     assert fingerprints(warehouse) == once
 
 
+@pytest.mark.slow
 def test_the_order_in_which_payloads_arrive_changes_nothing(tmp_path):
     changed = payload("gcp_machine_prices", lambda body: body.replace(b"hour: 7.25", b"hour: 7.75"))
     arrivals = [
@@ -290,6 +291,7 @@ def azure_price(connection: duckdb.DuckDBPyConnection, macro: str, *values: Any)
     return [usd for (usd,) in rows]
 
 
+@pytest.mark.slow
 def test_a_changed_seed_keeps_what_was_recorded_before(warehouse, store, seeds, tmp_path):
     path = seeds / "rental_quote" / "list_prices.csv"
     text = path.read_text()

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from conftest import SHARED_DATA
+from imported_world import built
 
 from pipelines.source import Parsed, Part, Snapshot, SourceError, all_sources, read
 
@@ -217,3 +218,20 @@ def test_no_tool_reads_what_another_wrote(slug: str) -> None:
             continue
         with pytest.raises(SourceError):
             parsed(slug, path, KUBECON)
+
+
+def test_a_mock_and_examples_of_a_schema_are_never_eligible(tmp_path: Path) -> None:
+    stated = {"weight_precision": "fp8", "tp": 8, "accelerator_count": 8, "workload": "fixed-1024-1024"}
+    mock = {
+        "publisher": "own", "evidence": "measured", "chip_name": "h100-sxm-80",
+    }  # fmt: skip
+    wanted = [("guidellm", path, mock | stated) for path in files("guidellm/*.json")]
+    wanted += [("llmd_report", path, dict(EXAMPLE)) for path in files("llmd_benchmark_report/br_*.yaml")]
+    ask = built(
+        tmp_path,
+        [(slug, path.name, path.read_bytes(), {**context, "seen": AT}) for slug, path, context in wanted],
+        "mart.benchmark_point",
+    )
+    sources = "source in ('guidellm', 'llmd_report')"
+    assert ask(f"select distinct evidence from raw.benchmark_result where {sources}") == [("assumed",)]
+    assert ask(f"select count(*) from mart.benchmark_point where {sources} and eligible") == [(0,)]

@@ -185,6 +185,7 @@ def test_a_deck_comes_from_one_source(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_deck_that_may_not_be_passed_on_leaves_no_trace_in_the_published_copy(tmp_path: Path) -> None:
     name = {"raw_model_name": "deepseek/deepseek-v4.1-flash"}
     rows = [
