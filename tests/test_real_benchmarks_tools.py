@@ -225,11 +225,12 @@ def test_a_mock_and_examples_of_a_schema_are_never_eligible(tmp_path: Path) -> N
     mock = {
         "publisher": "own", "evidence": "measured", "chip_name": "h100-sxm-80",
     }  # fmt: skip
-    wanted = [("guidellm", path, mock | stated) for path in files("guidellm/*.json")]
-    wanted += [("llmd_report", path, dict(EXAMPLE)) for path in files("llmd_benchmark_report/br_*.yaml")]
+    wanted = [("guidellm", path, mock | stated | {"seen": None}) for path in files("guidellm/*.json")]
+    examples = files("llmd_benchmark_report/br_*.yaml")
+    wanted += [("llmd_report", path, EXAMPLE | {"seen": None}) for path in examples]
     ask = built(
         tmp_path,
-        [(slug, path.name, path.read_bytes(), {**context, "seen": AT}) for slug, path, context in wanted],
+        [(slug, path.name, path.read_bytes(), context) for slug, path, context in wanted],
         "mart.benchmark_point",
     )
     sources = "source in ('guidellm', 'llmd_report')"
