@@ -6,18 +6,16 @@ Dagster (`assets/`), which only calls these, and the command line (`cli.py`).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any
 
 from pipelines import publish as publishing
 from pipelines import raw, sql_build, sql_models
+from pipelines import record as recording
 from pipelines.home import SEEDS, SQL, Home
-from pipelines.raw import RECORD_SOURCE, Loaded
+from pipelines.raw import Loaded
 from pipelines.snapshots import Sidecar, SnapshotStore
-from pipelines.source import Part
 from pipelines.sql_build import Built
 from pipelines.sql_models import Model
 from pipelines.warehouse import Warehouse
@@ -50,38 +48,27 @@ def build(home: Home, progress: Callable[[Built], None] = lambda built: None) ->
 
 
 def record(home: Home, now: datetime | None = None) -> tuple[Sidecar | None, str]:
-    """Write the headline of today as a write-once snapshot; returns it and what became of it.
+    """Write the headline yields of today as a write-once snapshot; returns it and what became of it.
 
-    One record a UTC day: the first one stands, whatever is derived later. A build that looks at another
-    day (`as_of`) records nothing: a record says what was said on its day, and cannot be made up later.
+    One record a UTC day: the first one stands, whatever is derived later, and shows as drift. A build that
+    looks at another day (`as_of`) records nothing: a record says what was said on its day.
     """
     now = now or datetime.now(UTC)
     with Warehouse(home.warehouse).read() as connection:
         as_of = connection.execute("select as_of from raw.build").fetchone()[0].astimezone(UTC)
-        cursor = connection.execute(
-            "select * exclude (age_days) from mart.headline "
-            "order by model_id, workload_id, chip_id, precision"
-        )
-        names = [column[0] for column in cursor.description]
-        rows = [dict(zip(names, map(_plain, row), strict=True)) for row in cursor.fetchall()]
+        rows = recording.yields(connection, as_of.date())
     day = f"{as_of:%Y-%m-%d}"
     if as_of.date() != now.date():
         return None, f"nothing written: the build is as of {day}, and a record is of its own day"
     if not rows:
-        return None, "nothing written: no ranked workload has a cost"
+        return None, "nothing written: no yield beside the headline"
     store = SnapshotStore(home.snapshots)
-    for earlier in store.sidecars(RECORD_SOURCE):
+    for earlier in store.sidecars(recording.SLUG):
         if earlier.slice == day:
             return earlier, f"{day} stands already"
-    body = json.dumps({"as_of": as_of.isoformat(), "headline": rows}, indent=1).encode()
-    part = Part(f"headline-{day}.json", body)
-    sidecar, _ = store.add(RECORD_SOURCE, (part,), observed_at=as_of, recorded_at=now, slice_name=day)
+    part = recording.part(as_of, rows)
+    sidecar, _ = store.add(recording.SLUG, (part,), observed_at=as_of, recorded_at=now, slice_name=day)
     return sidecar, f"{day} written"
-
-
-def _plain(value: Any) -> Any:
-    """Dates and decimals as text: a record keeps every digit."""
-    return value if value is None or isinstance(value, (int, float, str)) else str(value)
 
 
 def publish(home: Home) -> publishing.Published:

@@ -1,6 +1,6 @@
-"""The record: each day's headline, written once.
+"""The record: each day's headline yields, written once.
 
-Belongs here: calling `run.record`. Does not belong here: what the headline is (`sql/mart/headline.sql`).
+Belongs here: calling `run.record`. Does not belong here: what a record holds (`record.py`).
 """
 
 import dagster as dg
@@ -15,11 +15,11 @@ RECORD_KEY = dg.AssetKey(["record", "headline"])
 @dg.asset(
     key=RECORD_KEY,
     group_name="record",
-    deps=[model_key("mart.headline")],
-    description="The headline of a UTC day as a write-once snapshot; a rebuild never changes it.",
+    deps=[model_key("mart.cost_per_million_tokens_daily"), model_key("mart.price_series")],
+    description="The headline yields of a UTC day as a write-once snapshot; a rebuild never changes it.",
 )
 def recorded_headline(context: dg.AssetExecutionContext) -> dg.MaterializeResult:
-    """Write the day's headline unless it is written already."""
+    """Write the day's headline yields unless it is written already."""
     sidecar, outcome = run.record(Home.from_environment())
     context.log.info(f"record  {outcome}")
     return dg.MaterializeResult(
