@@ -8,8 +8,8 @@ written (`run.py`), any cost (`sql/mart/cost_per_million_tokens_daily.sql`), and
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from datetime import date, datetime
+from collections.abc import Iterable, Iterator
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import duckdb
@@ -36,15 +36,26 @@ order by {", ".join(f"daily.{name}" for name in KEY)}
 """
 
 
+DAILY, SERIES = "mart.cost_per_million_tokens_daily", "mart.price_series"
+
+
 def yields(
-    connection: duckdb.DuckDBPyConnection,
-    day: date,
-    daily: str = "mart.cost_per_million_tokens_daily",
-    series: str = "mart.price_series",
+    connection: duckdb.DuckDBPyConnection, day: date, daily: str = DAILY, series: str = SERIES
 ) -> list[dict[str, Any]]:
-    """The headline yields of `day` on every price series beside the headline, by column of the contract."""
+    """The headline yields of `day` on every price series beside the headline, by column of the contract.
+
+    `daily` and `series` are what is read as those two marts: they themselves, or they at an earlier moment.
+    """
     rows = connection.execute(QUERY.format(daily=daily, series=series), {"day": day}).fetchall()
     return [dict(zip(COLUMNS, map(_plain, row), strict=True)) for row in rows]
+
+
+def missed(recorded: Iterable[date], today: date) -> list[date]:
+    """The days without a record from the first recorded one on, up to yesterday; none before the first."""
+    have = set(recorded)
+    first = min(have, default=today)
+    days = (first + timedelta(days=number) for number in range((today - first).days))
+    return [day for day in days if day not in have]
 
 
 def _plain(value: Any) -> Any:
