@@ -70,6 +70,13 @@ from mart.snapshot_health
 order by source, observed_at
 """
 
+RECORD = """
+select
+    (select max(date) from mart.recorded_yield) as last_recorded_on,
+    (select count(*) from mart.missed_record where status <> 'recorded_late') as missed_days,
+    (select count(*) from mart.missed_record where status = 'recorded_late') as late_days,
+    (select count(*) from mart.drift) as drifted,
+"""
 
 SOURCE_COLUMNS = [
     "source", "kind", "key", "live", "seen_live", "cadence", "status", "last_success", "age_hours", "rows",
@@ -145,16 +152,25 @@ def print_sources(home: Home, output: str) -> None:
 
 
 def print_status(home: Home, output: str) -> None:
-    """Print the accounts of every stored payload and the age of the published copy."""
+    """Print the accounts of every stored payload, the age of the copy and the state of the record."""
     with published(home) as connection:
         names, rows = rows_of(connection, STATUS)
+        record = _told_record(*connection.execute(RECORD).fetchone())
         waiting = len(list(home.snapshots.glob("*/*/sidecar.json"))) - _loaded(connection, home)
     print_rows(names, rows, output)
     manifest = json.loads((home.published / "current" / "manifest.json").read_text(encoding="utf-8"))
     note = f"published {manifest['version']}, facts as of {manifest['as_of']}"
     if waiting > 0:
         note += f"; {waiting} payloads stored since then: run `tokenyield build`"
-    Console(stderr=True, highlight=False).print(note, markup=False)
+    Console(stderr=True, highlight=False).print(f"{note}\n{record}", markup=False, soft_wrap=True)
+
+
+def _told_record(last: date | None, missed: int, late: int, drifted: int) -> str:
+    """The state of the daily record, in one line."""
+    if last is None and not missed:
+        return "no record of a day is in it yet"
+    told = f"last record in it: {last or 'none that can be read'}; {missed} days missed, {late} recorded late"
+    return f"{told} (mart.missed_record); {drifted} recorded yields differ today (mart.drift)"
 
 
 def _loaded(connection: duckdb.DuckDBPyConnection, home: Home) -> int:

@@ -35,6 +35,11 @@ def macros(models: Mapping[str, Model]) -> list[Macro]:
     return made
 
 
+def as_recorded(models: Mapping[str, Model], mart: str, name: str) -> Macro:
+    """The macro `name(ts)`: one mart as our own store held its facts at ts."""
+    return Rewriting(models, ("ts",), _recorded).macro(name, mart, MEANINGS["as_recorded"].format(mart=mart))
+
+
 def _known(model: Model, table: str) -> str | None:
     return "select cast(ts as timestamptz) as as_of" if table == CLOCK else None
 

@@ -354,6 +354,39 @@ CORRECTION = RowKind(
     """),
 )
 
+RECORDED_YIELD = RowKind(
+    "recorded_yield",
+    "One headline yield as it stood in the record of a day: cost of output tokens, all GPUs and the whole bill.",
+    parse_columns("""
+        date                   | date!    | UTC day of the yield and of its record
+        chip_id                | text!    | the chip
+        model_id               | text!    | the model
+        precision              | text     | precision of the weights; null: not stated
+        workload_id            | text!    | the workload
+        token_kind             | text!    | which tokens [one of: output]
+        gpu_scope              | text!    | which GPUs [one of: all]
+        cost_allocation        | text!    | which part of the bill [one of: whole_bill]
+        evidence               | text!    | measured, vendor_claim, read_off_chart, derived or assumed
+        traffic_basis          | text     | benchmark, replay or live
+        speed_percentile       | text     | which user the speed is of; null: no speed is stated
+        speed_tier             | text!    | max_throughput, or tokens per second that each user sees
+        price_series_id        | text!    | price series, one of those beside the headline of the day
+        usd_per_gpu_hour       | price    | price in US dollars per GPU-hour; null: none was known
+        throughput_tok_s_gpu   | positive! | output tokens per second / all GPUs
+        usd_per_million_tokens | positive | cost in US dollars, unrounded; null: see null_reason
+        null_reason            | text     | why there was no cost
+        eligible               | bool!    | could be ranked
+        eligibility_reason     | text!    | eligible, or the first gate that it failed
+        position               | text!    | measured, or interpolated between two points
+        serving_line_id        | text     | one deployable server in one run
+        benchmark_point_id     | text!    | the point; of a tier the slower point of the bracket
+        above_point_id         | text     | the faster point of the bracket; null: a point itself
+        cost_id                | text     | row of cost_per_million_tokens; null at a tier
+        price_fact_id          | text     | the quote or published value behind the price
+        method_version         | text!    | versions of the methods behind throughput and price
+    """),
+)
+
 ROW_KINDS: dict[str, RowKind] = {
     kind.name: kind
     for kind in (
@@ -366,6 +399,7 @@ ROW_KINDS: dict[str, RowKind] = {
         CORRECTION,
         TOKEN_PRICE,
         FX_RATE,
+        RECORDED_YIELD,
     )
 }
 

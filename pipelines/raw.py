@@ -23,7 +23,7 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from pipelines import contracts, decode, outcomes, run_context, seed_shapes, seeds, source, sources
+from pipelines import contracts, decode, outcomes, record, run_context, seed_shapes, seeds, source, sources
 from pipelines.contracts import ROW_KINDS, TYPES, RowKind, frame
 from pipelines.seed_shapes import REFERENCE
 from pipelines.seeds import SeedError
@@ -32,8 +32,6 @@ from pipelines.source import Parsed, Part, Source, SourceError
 from pipelines.warehouse import ArrowFrame
 
 REFERENCE_SOURCE = "seeds"
-# What a run recorded of its own headline lies in the same store, and is no source of prices or points.
-RECORD_SOURCE = "record"
 SHARED_BY_PARSERS = (contracts, decode, outcomes, run_context, seed_shapes, seeds, source)
 KEY_DDL = "source varchar not null, snapshot_id varchar not null, row_number bigint not null"
 OWN_TABLES = {
@@ -130,16 +128,15 @@ def load(
             "select source, snapshot_id, parser from raw.snapshot"
         ).fetchall()
     }
-    parsers = {slug: parser_version(found) for slug, found in sources.items()}
+    # What we recorded ourselves is read in the same way, and is no source of prices or points.
+    read_by = {**sources, record.SLUG: record.SOURCE}
+    parsers = {slug: parser_version(found) for slug, found in read_by.items()}
     results = []
     for sidecar in sidecars:
         parser = parsers.get(sidecar.source, "none")
-        if (
-            sidecar.source in (REFERENCE_SOURCE, RECORD_SOURCE)
-            or have.get((sidecar.source, sidecar.snapshot_id)) == parser
-        ):
+        if sidecar.source == REFERENCE_SOURCE or have.get((sidecar.source, sidecar.snapshot_id)) == parser:
             continue
-        loaded = _read(store, sidecar, sources.get(sidecar.source))
+        loaded = _read(store, sidecar, read_by.get(sidecar.source))
         _replace_snapshot(connection, loaded, parser)
         results.append(loaded)
         progress(loaded)

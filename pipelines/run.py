@@ -6,21 +6,22 @@ Dagster (`assets/`), which only calls these, and the command line (`cli.py`).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from functools import cache
-from typing import Any
 
+from pipelines import as_known, raw, sql_build, sql_models
 from pipelines import publish as publishing
-from pipelines import raw, sql_build, sql_models
+from pipelines import record as recording
 from pipelines.home import SEEDS, SQL, Home
-from pipelines.raw import RECORD_SOURCE, Loaded
+from pipelines.raw import Loaded
 from pipelines.snapshots import Sidecar, SnapshotStore
-from pipelines.source import Part
 from pipelines.sql_build import Built
 from pipelines.sql_models import Model
 from pipelines.warehouse import Warehouse
+
+# Each takes seconds; after a long gap the next runs go on.
+LATE_RECORDS = 7
 
 
 @cache
@@ -30,10 +31,13 @@ def models() -> dict[str, Model]:
 
 
 def load(
-    home: Home, as_of: datetime | None = None, progress: Callable[[Loaded], None] = lambda loaded: None
+    home: Home,
+    as_of: datetime | None = None,
+    progress: Callable[[Loaded], None] = lambda loaded: None,
+    now: datetime | None = None,
 ) -> list[Loaded]:
-    """Snapshot the seeds and bring raw up to everything stored; `as_of` defaults to now."""
-    now = datetime.now(UTC).replace(microsecond=0)
+    """Snapshot the seeds and bring raw up to everything stored; `as_of` defaults to now, the clock."""
+    now = now or datetime.now(UTC).replace(microsecond=0)
     store = SnapshotStore(home.snapshots)
     facts = raw.store_seeds(store, SEEDS, now)
     with Warehouse(home.warehouse).write() as connection:
@@ -50,38 +54,54 @@ def build(home: Home, progress: Callable[[Built], None] = lambda built: None) ->
 
 
 def record(home: Home, now: datetime | None = None) -> tuple[Sidecar | None, str]:
-    """Write the headline of today as a write-once snapshot; returns it and what became of it.
+    """Write the headline yields of today as a write-once snapshot; returns it and what became of it.
 
-    One record a UTC day: the first one stands, whatever is derived later. A build that looks at another
-    day (`as_of`) records nothing: a record says what was said on its day, and cannot be made up later.
+    One record a UTC day: the first one stands, whatever is derived later, and shows as drift. A build that
+    looks at another day (`as_of`) records nothing: a record says what was said on its day.
     """
     now = now or datetime.now(UTC)
     with Warehouse(home.warehouse).read() as connection:
         as_of = connection.execute("select as_of from raw.build").fetchone()[0].astimezone(UTC)
-        cursor = connection.execute(
-            "select * exclude (age_days) from mart.headline "
-            "order by model_id, workload_id, chip_id, precision"
-        )
-        names = [column[0] for column in cursor.description]
-        rows = [dict(zip(names, map(_plain, row), strict=True)) for row in cursor.fetchall()]
+        rows = recording.yields(connection, as_of.date())
     day = f"{as_of:%Y-%m-%d}"
     if as_of.date() != now.date():
         return None, f"nothing written: the build is as of {day}, and a record is of its own day"
     if not rows:
-        return None, "nothing written: no ranked workload has a cost"
+        return None, "nothing written: no yield beside the headline"
     store = SnapshotStore(home.snapshots)
-    for earlier in store.sidecars(RECORD_SOURCE):
+    for earlier in store.sidecars(recording.SLUG):
         if earlier.slice == day:
             return earlier, f"{day} stands already"
-    body = json.dumps({"as_of": as_of.isoformat(), "headline": rows}, indent=1).encode()
-    part = Part(f"headline-{day}.json", body)
-    sidecar, _ = store.add(RECORD_SOURCE, (part,), observed_at=as_of, recorded_at=now, slice_name=day)
+    part = recording.part(as_of, rows)
+    sidecar, _ = store.add(recording.SLUG, (part,), observed_at=as_of, recorded_at=now, slice_name=day)
     return sidecar, f"{day} written"
 
 
-def _plain(value: Any) -> Any:
-    """Dates and decimals as text: a record keeps every digit."""
-    return value if value is None or isinstance(value, (int, float, str)) else str(value)
+def catch_up(home: Home, now: datetime | None = None) -> list[Sidecar]:
+    """Write records of missed days, as far as our own store held facts at the end of each; returns them.
+
+    Nothing that was stored after a day enters its record, so what arrives late is drift there as elsewhere;
+    code and reference seeds are today's. The record says when it was written and is never taken for one of
+    its day. A day of which the store held no yield stays missed. No more than LATE_RECORDS a run.
+    """
+    now = now or datetime.now(UTC)
+    store = SnapshotStore(home.snapshots)
+    recorded = (sidecar.observed_at.astimezone(UTC).date() for sidecar in store.sidecars(recording.SLUG))
+    days, written = recording.missed(recorded, now.date())[:LATE_RECORDS], []
+    if not days:
+        return written
+    with Warehouse(home.warehouse).scratch() as connection:
+        marts = {"memory.main.daily_then": recording.DAILY, "memory.main.series_then": recording.SERIES}
+        for name, mart in marts.items():
+            connection.execute(as_known.as_recorded(models(), mart, name).statement)
+        for day in days:
+            as_of = datetime.combine(day, time(23, 59, 59), UTC)
+            rows = recording.yields(connection, day, *(f"{name}('{as_of}')" for name in marts))
+            if rows:
+                part = recording.part(as_of, rows)
+                times = {"observed_at": as_of, "recorded_at": now}
+                written.append(store.add(recording.SLUG, (part,), **times, slice_name=f"{day}")[0])
+    return written
 
 
 def publish(home: Home) -> publishing.Published:

@@ -88,6 +88,26 @@ class Warehouse:
         finally:
             connection.close()
 
+    @contextmanager
+    def scratch(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection that reads this file and keeps what it creates in `memory`, gone when it is closed."""
+
+        def attach() -> duckdb.DuckDBPyConnection:
+            connection = duckdb.connect()
+            try:
+                connection.execute(f"attach '{_quoted(self.path)}' as warehouse (read_only)")
+                connection.execute("use warehouse")
+            except BaseException:
+                connection.close()
+                raise
+            return connection
+
+        connection = self._connect(attach)
+        try:
+            yield connection
+        finally:
+            connection.close()
+
     def _connect(self, open_it: Callable[[], duckdb.DuckDBPyConnection]) -> duckdb.DuckDBPyConnection:
         waiting = stamina.retry_context(
             on=lambda error: isinstance(error, duckdb.IOException) and HELD in str(error),

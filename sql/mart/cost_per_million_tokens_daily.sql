@@ -32,10 +32,12 @@
 -- column: above_point_id | the faster point of the bracket; null: a point itself
 -- column: position | measured, or interpolated between the two points
 -- column: cost_id | the row of cost_per_million_tokens; null at a tier
+-- column: price_fact_id | the quote or published value behind the price: the first observation of its stretch
 -- column: null_reason | why usd_per_million_tokens is null
 -- column: disclosure_score | 0 to 100
 -- column: eligible | may be ranked on that day
 -- column: eligibility_reason | eligible, or the first gate that it fails
+-- column: method_version | versions of the methods behind throughput and price
 -- check: (usd_per_million_tokens is null) = (null_reason is not null)
 -- check: (price_age_days is null) = (usd_per_gpu_hour is null)
 -- check: benchmark_age_days >= 0
@@ -197,10 +199,12 @@ select
     cast(null as varchar) as above_point_id,
     'measured' as position,
     costs.cost_id,
+    costs.price_fact_id,
     costs.null_reason,
     costs.disclosure_score,
     costs.eligible and not best.too_old as eligible,
     case when costs.eligible and best.too_old then 'point_too_old' else costs.eligibility_reason end as eligibility_reason,
+    case when series.price_basis = 'own_index' then 'headline-v1, index-v1' else 'headline-v1, price-v1' end as method_version,
 from best
 inner join costs
     on best.benchmark_point_id = costs.benchmark_point_id
@@ -257,10 +261,12 @@ select
     tier_days.above_point_id,
     tier_days.position,
     cast(null as varchar) as cost_id,
+    timeline.price_fact_id,
     timeline.null_reason,
     tier_days.disclosure_score,
     tier_days.rankable as eligible,
     coalesce(tier_days.unranked_reason, 'eligible') as eligibility_reason,
+    case when series.price_basis = 'own_index' then 'frontier-v1, index-v1' else 'frontier-v1, price-v1' end as method_version,
 from tier_days
 inner join timeline
     on tier_days.chip_id = timeline.chip_id
