@@ -46,59 +46,8 @@ views as (
     select * from core.benchmark_view
 ),
 
-standing as (
-    select
-        benchmark_point_id,
-        lag(benchmark_point_id) over (
-            partition by line_id
-            order by measured_from, try_cast(run_id as bigint) nulls first, known_at, benchmark_point_id
-        ) as before_point_id,
-    from points
-    where supersedes_label is null
-        and retracted_on is null
-),
-
--- With the points that were retracted later, as the line stood before: these changes were published once.
-published as (
-    select
-        points.benchmark_point_id,
-        points.retracted_on,
-        points.known_at,
-        lag(benchmark_point_id) over line as before_point_id,
-        lag(retracted_on) over line as before_retracted_on,
-        lag(retraction_known_at) over line as before_retraction_known_at,
-    from points
-    where supersedes_label is null
-    window line as (
-        partition by line_id
-        order by measured_from, try_cast(run_id as bigint) nulls first, known_at, benchmark_point_id
-    )
-),
-
--- Where no date orders two points, their publisher does.
-linked as (
-    select
-        later.benchmark_point_id,
-        earlier.benchmark_point_id as before_point_id,
-    from points as later
-    inner join points as earlier
-        on later.publisher = earlier.publisher
-        and later.supersedes_label = earlier.point_label
-    where later.retracted_on is null
-        and earlier.retracted_on is null
-),
-
-pairs as (
-    select benchmark_point_id, before_point_id, false as withdrawn from standing where before_point_id is not null
-    union all
-    select benchmark_point_id, before_point_id, false as withdrawn from linked
-    union all
-    select benchmark_point_id, before_point_id, true as withdrawn
-    from published
-    where before_point_id is not null
-        and coalesce(retracted_on, before_retracted_on) is not null
-        -- A point that was gone when the next one came never stood beside it.
-        and (before_retraction_known_at is null or before_retraction_known_at > known_at)
+steps as (
+    select * from core.benchmark_step
 ),
 
 readings as (
@@ -122,20 +71,23 @@ readings as (
 compared as (
     select
         after_reading.line_id,
-        pairs.before_point_id,
-        pairs.benchmark_point_id as after_point_id,
+        steps.before_point_id,
+        steps.after_point_id,
         after_reading.token_kind,
         after_reading.gpu_scope,
         after_reading.metric,
         before_reading.value as before_value,
         after_reading.value as after_value,
-        false as is_correction,
-        pairs.withdrawn,
+        case
+            when after_reading.gpu_scope = 'none' then steps.stated_cause
+            else steps.throughput_cause
+        end as cause,
+        steps.withdrawn,
         cast(null as timestamptz) as revised_known_at,
-    from pairs
-    inner join readings as after_reading on pairs.benchmark_point_id = after_reading.benchmark_point_id
+    from steps
+    inner join readings as after_reading on steps.after_point_id = after_reading.benchmark_point_id
     inner join readings as before_reading
-        on pairs.before_point_id = before_reading.benchmark_point_id
+        on steps.before_point_id = before_reading.benchmark_point_id
         and after_reading.token_kind = before_reading.token_kind
         and after_reading.gpu_scope = before_reading.gpu_scope
         and after_reading.cost_allocation = before_reading.cost_allocation
@@ -159,7 +111,7 @@ corrected as (
         end as metric,
         revisions.before_value,
         revisions.after_value,
-        true as is_correction,
+        'correction' as cause,
         points.retracted_on is not null as withdrawn,
         revisions.revised_known_at,
     from revisions
@@ -204,22 +156,7 @@ select
     case
         when changes.metric = 'interactivity_tok_s_user' then changes.before_value / changes.after_value
     end as kept_sessions_share_for_cheaper,
-    case
-        when changes.is_correction then 'correction'
-        -- Five per cent: a load point that serves each user at another speed is another operating point.
-        when changes.metric = 'throughput_tok_s_gpu'
-            and later.supersedes_label is not null
-            and abs(later.interactivity_tok_s_user / earlier.interactivity_tok_s_user - 1) > 0.05
-            then 'operating_point'
-        when later.kv_precision <> earlier.kv_precision then 'configuration'
-        when later.parallelism_stated and earlier.parallelism_stated and later.parallelism <> earlier.parallelism
-            then 'configuration'
-        when later.claimed_cause is not null then 'unattributed'
-        when later.parallelism <> earlier.parallelism then 'unknown'
-        when later.image <> earlier.image or later.engine_version <> earlier.engine_version then 'software'
-        when later.image = earlier.image or later.engine_version = earlier.engine_version then 'unattributed'
-        else 'unknown'
-    end as cause,
+    changes.cause,
     later.claimed_cause,
     cast(null as double) as throughput_effect_usd,
     cast(null as double) as price_effect_usd,
