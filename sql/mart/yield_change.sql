@@ -19,9 +19,9 @@
 -- column: kept_sessions_share_for_cheaper | for a speed: share of its former sessions per GPU that must stay for cost to fall at all
 -- column: cause | software, configuration, operating_point, correction (the record was mended, the chip did not move), unattributed (the publisher claims one, or nothing that is stated changed) or unknown (image, version or ranks not stated)
 -- column: claimed_cause | what the publisher says
--- column: throughput_effect_usd | part of a cost change that is throughput; null: see null_reason
--- column: price_effect_usd | part that is price; null: see null_reason
--- column: other_effect_usd | part that is neither; null: see null_reason
+-- column: throughput_effect_usd | part of a cost change that is throughput; null, see null_reason: a benchmark has no price of its own, mart.cost_change has the parts on each price series
+-- column: price_effect_usd | part that is price; null likewise
+-- column: other_effect_usd | part that is neither; null likewise
 -- column: beyond_noise | larger than repeat runs of one configuration scatter; null: no band is known
 -- column: withdrawn | one of its points was retracted later
 -- column: null_reason | why the effects in money are null
