@@ -22,7 +22,12 @@
 -- column: throughput_effect_usd | part of a cost change that is throughput; null, see null_reason: a benchmark has no price of its own, mart.cost_change has the parts on each price series
 -- column: price_effect_usd | part that is price; null likewise
 -- column: other_effect_usd | part that is neither; null likewise
--- column: beyond_noise | larger than repeat runs of one configuration scatter; null: no band is known
+-- column: beyond_noise | |ln(ratio)| is more than twice noise_spread_percent / 100; null: no band is known, of a speed or a mended record there is none
+-- column: noise_spread_percent | 100 x sample standard deviation of ln(ratio) between repeat runs of one configuration: of this publisher, chip and engine, else of the publisher
+-- column: noise_repeat_count | repeats behind it, three at least; null: no band
+-- column: change_note_id | key of the one note in mart.change_note on this configuration and run, or else day; null: none fits, or several do
+-- column: change_note_url | the change that it names
+-- column: change_note_count | notes that fit: of several none is chosen
 -- column: withdrawn | one of its points was retracted later
 -- column: null_reason | why the effects in money are null
 -- column: evidence | evidence class of the later point
@@ -48,6 +53,15 @@ views as (
 
 steps as (
     select * from core.benchmark_step
+),
+
+-- Below three repeats a spread is no band, nor is one of runs that agree to the last digit.
+bands as (
+    select * from core.benchmark_noise where repeat_count >= 3 and log_ratio_sd > 0
+),
+
+notes as (
+    select * from core.point_note
 ),
 
 readings as (
@@ -161,7 +175,16 @@ select
     cast(null as double) as throughput_effect_usd,
     cast(null as double) as price_effect_usd,
     cast(null as double) as other_effect_usd,
-    cast(null as boolean) as beyond_noise,
+    abs(ln(changes.after_value / changes.before_value)) > 2 * coalesce(own_band.log_ratio_sd, publisher_band.log_ratio_sd)
+        as beyond_noise,
+    100 * coalesce(own_band.log_ratio_sd, publisher_band.log_ratio_sd) as noise_spread_percent,
+    case
+        when own_band.log_ratio_sd is not null then own_band.repeat_count
+        else publisher_band.repeat_count
+    end as noise_repeat_count,
+    notes.change_note_id,
+    notes.change_note_url,
+    coalesce(notes.change_note_count, 0) as change_note_count,
     changes.withdrawn,
     case
         when changes.metric = 'interactivity_tok_s_user' then 'speed_is_not_throughput'
@@ -179,3 +202,17 @@ select
 from changes
 inner join points as later on changes.after_point_id = later.benchmark_point_id
 inner join points as earlier on changes.before_point_id = earlier.benchmark_point_id
+left join bands as own_band
+    on later.publisher = own_band.publisher
+    and later.chip_id = own_band.chip_id
+    and later.engine = own_band.engine
+    and changes.metric = 'throughput_tok_s_gpu'
+    and changes.cause <> 'correction'
+left join bands as publisher_band
+    on later.publisher = publisher_band.publisher
+    and publisher_band.chip_id is null
+    and changes.metric = 'throughput_tok_s_gpu'
+    and changes.cause <> 'correction'
+left join notes
+    on changes.after_point_id = notes.benchmark_point_id
+    and changes.cause <> 'correction'
