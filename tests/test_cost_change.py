@@ -124,20 +124,37 @@ def test_a_cost_that_stayed_makes_no_row(tables: Query) -> None:
 
 def test_b09_a_withdrawn_change_is_marked_and_taken_back(tables: Query) -> None:
     asked = (
-        "cause, withdrawn, changed_on, before_throughput_tok_s_gpu, after_throughput_tok_s_gpu, "
+        "cause, standing, withdrawn, changed_on, before_throughput_tok_s_gpu, after_throughput_tok_s_gpu, "
         "record_effect_usd"
     )
     # 2.49 / (596 x 0.0036) = 1.160515; 2.49 / (848 x 0.0036) = 0.815645.
     assert changes(tables, "case-b09", asked) == [
-        ("software", True, date(2026, 11, 10), 596, 848, 0),
-        ("retraction", False, date(2026, 11, 19), 848, 596, SOME(0.344870, abs=5e-7)),
-        ("software", False, date(2026, 11, 22), 596, 640, 0),
+        ("software", False, True, date(2026, 11, 10), 596, 848, 0),
+        ("retraction", False, False, date(2026, 11, 19), 848, 596, SOME(0.344870, abs=5e-7)),
+        ("software", True, False, date(2026, 11, 22), 596, 640, 0),
     ]
     past = "mart.cost_change_as_known(timestamptz '2026-11-15')"
-    assert changes(tables, "case-b09", asked, past) == [("software", False, date(2026, 11, 10), 596, 848, 0)]
+    assert changes(tables, "case-b09", asked, past) == [
+        ("software", True, False, date(2026, 11, 10), 596, 848, 0)
+    ]
     assert changes(tables, "case-gone", "cause, changed_on, before_usd_per_million_tokens, null_reason") == [
         ("retraction", date(2026, 10, 9), SOME(1), "retracted")
     ]
+
+
+def test_standing_rows_follow_each_other_from_the_first_cost_to_the_last(tables: Query) -> None:
+    lines = tables(
+        "select chip_id, sum(change_usd_per_million_tokens), "
+        "arg_max(after_usd_per_million_tokens, changed_on) "
+        "- arg_min(after_usd_per_million_tokens, changed_on) "
+        "from mart.cost_change where standing and price_series_id = ? and chip_id like 'case-%' "
+        "group by chip_id having count(*) > 1",
+        SERIES,
+    )
+    # Per million tokens: 2.49 / 2.1456 to 2.49 / 2.304 of B-09; the days of 848 are no part of it.
+    assert {chip for chip, *_ in lines} == {"case-d02", "case-d02e", "case-b08", "case-b09", "case-a16"}
+    assert all(total == SOME(last) for _, total, last in lines)
+    assert {chip: total for chip, total, _ in lines}["case-b09"] == SOME(2.49 / 2.304 - 2.49 / 2.1456)
 
 
 def test_b13_a_mended_count_is_a_correction_and_no_throughput(tables: Query) -> None:

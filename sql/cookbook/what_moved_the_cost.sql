@@ -1,5 +1,5 @@
 -- What moved the cost of a million tokens, the chip's price or its throughput?
--- The newest moves that stand; the two effects add up to the change, in whatever order they are taken.
+-- The newest moves of the history as it is known now; the effects add up to the change, in whatever order they are taken.
 select
     changed_on,
     chip_id,
@@ -12,10 +12,9 @@ select
     throughput_effect_usd,
     price_effect_usd,
     factor_effect_usd,
-    record_effect_usd,
     line_id,
 from mart.cost_change
-where null_reason is null
-    and not withdrawn
+where standing
+    and null_reason is null
 order by changed_on desc, abs(change_usd_per_million_tokens) desc, line_id, price_series_id
 limit 50

@@ -1,7 +1,6 @@
 -- One change of what a million output tokens cost on a price series beside the headline, all GPUs and the whole bill,
 -- and how much of it is price and how much throughput; one row per line, series and day on which the cost moved, and
--- one per change that was in the record alone. Rows that stand follow each other without holes: after is the next
--- one's before. A carried value makes no row, nor does a move that leaves the cost as it was. Effects are split by
+-- one per change that was in the record alone. Standing rows follow each other: after is the next one's before. A carried value makes no row, nor does a move that leaves the cost as it was. Effects are split by
 -- logarithmic means, effect = L x ln(ratio) with L = (after - before) / ln(after / before), which depend on no order
 -- and sum exactly.
 -- grain: change_id
@@ -14,6 +13,7 @@
 -- column: cause | price, both (price and benchmark on one day), new (the line's first cost on the series), retraction, correction, or why the throughput moved as in yield_change
 -- column: benchmark_cause | why the throughput moved; unknown too where points without a cost lie between; null: it did not
 -- column: claimed_cause | what the publisher of the later point says
+-- column: standing | part of the history as it is known now: add these alone; false: in the record alone, as withdrawn, retraction or correction
 -- column: withdrawn | the change was published with a point that was retracted later; retraction takes it back
 -- column: before_point_id | point before; null: new
 -- column: after_point_id | point after; null: nothing stood in its place
@@ -214,6 +214,7 @@ select
     end as cause,
     split.benchmark_cause,
     split.claimed_cause,
+    split.kind = 'standing' as standing,
     split.kind = 'withdrawn_change' as withdrawn,
     split.before_point_id,
     split.after_point_id,
