@@ -19,10 +19,15 @@
 -- column: kept_sessions_share_for_cheaper | for a speed: share of its former sessions per GPU that must stay for cost to fall at all
 -- column: cause | software, configuration, operating_point, correction (the record was mended, the chip did not move), unattributed (the publisher claims one, or nothing that is stated changed) or unknown (image, version or ranks not stated)
 -- column: claimed_cause | what the publisher says
--- column: throughput_effect_usd | part of a cost change that is throughput; null: see null_reason
--- column: price_effect_usd | part that is price; null: see null_reason
--- column: other_effect_usd | part that is neither; null: see null_reason
--- column: beyond_noise | larger than repeat runs of one configuration scatter; null: no band is known
+-- column: throughput_effect_usd | part of a cost change that is throughput; null, see null_reason: a benchmark has no price of its own, mart.cost_change has the parts on each price series
+-- column: price_effect_usd | part that is price; null likewise
+-- column: other_effect_usd | part that is neither; null likewise
+-- column: beyond_noise | |ln(ratio)| is more than twice noise_spread_percent / 100; null: no band is known, of a speed or a mended record there is none
+-- column: noise_spread_percent | 100 x sample standard deviation of ln(ratio) between repeat runs of one configuration: of this publisher, chip and engine, else of the publisher
+-- column: noise_repeat_count | repeats behind it, three at least; null: no band
+-- column: change_note_id | key of the one note in mart.change_note on this configuration and run, or else day; null: none fits, or several do
+-- column: change_note_url | the change that it names
+-- column: change_note_count | notes that fit: of several none is chosen
 -- column: withdrawn | one of its points was retracted later
 -- column: null_reason | why the effects in money are null
 -- column: evidence | evidence class of the later point
@@ -46,59 +51,17 @@ views as (
     select * from core.benchmark_view
 ),
 
-standing as (
-    select
-        benchmark_point_id,
-        lag(benchmark_point_id) over (
-            partition by line_id
-            order by measured_from, try_cast(run_id as bigint) nulls first, known_at, benchmark_point_id
-        ) as before_point_id,
-    from points
-    where supersedes_label is null
-        and retracted_on is null
+steps as (
+    select * from core.benchmark_step
 ),
 
--- With the points that were retracted later, as the line stood before: these changes were published once.
-published as (
-    select
-        points.benchmark_point_id,
-        points.retracted_on,
-        points.known_at,
-        lag(benchmark_point_id) over line as before_point_id,
-        lag(retracted_on) over line as before_retracted_on,
-        lag(retraction_known_at) over line as before_retraction_known_at,
-    from points
-    where supersedes_label is null
-    window line as (
-        partition by line_id
-        order by measured_from, try_cast(run_id as bigint) nulls first, known_at, benchmark_point_id
-    )
+-- Below three repeats a spread is no band, nor is one of runs that agree to the last digit.
+bands as (
+    select * from core.benchmark_noise where repeat_count >= 3 and log_ratio_sd > 0
 ),
 
--- Where no date orders two points, their publisher does.
-linked as (
-    select
-        later.benchmark_point_id,
-        earlier.benchmark_point_id as before_point_id,
-    from points as later
-    inner join points as earlier
-        on later.publisher = earlier.publisher
-        and later.supersedes_label = earlier.point_label
-    where later.retracted_on is null
-        and earlier.retracted_on is null
-),
-
-pairs as (
-    select benchmark_point_id, before_point_id, false as withdrawn from standing where before_point_id is not null
-    union all
-    select benchmark_point_id, before_point_id, false as withdrawn from linked
-    union all
-    select benchmark_point_id, before_point_id, true as withdrawn
-    from published
-    where before_point_id is not null
-        and coalesce(retracted_on, before_retracted_on) is not null
-        -- A point that was gone when the next one came never stood beside it.
-        and (before_retraction_known_at is null or before_retraction_known_at > known_at)
+notes as (
+    select * from core.point_note
 ),
 
 readings as (
@@ -122,20 +85,23 @@ readings as (
 compared as (
     select
         after_reading.line_id,
-        pairs.before_point_id,
-        pairs.benchmark_point_id as after_point_id,
+        steps.before_point_id,
+        steps.after_point_id,
         after_reading.token_kind,
         after_reading.gpu_scope,
         after_reading.metric,
         before_reading.value as before_value,
         after_reading.value as after_value,
-        false as is_correction,
-        pairs.withdrawn,
+        case
+            when after_reading.gpu_scope = 'none' then steps.stated_cause
+            else steps.throughput_cause
+        end as cause,
+        steps.withdrawn,
         cast(null as timestamptz) as revised_known_at,
-    from pairs
-    inner join readings as after_reading on pairs.benchmark_point_id = after_reading.benchmark_point_id
+    from steps
+    inner join readings as after_reading on steps.after_point_id = after_reading.benchmark_point_id
     inner join readings as before_reading
-        on pairs.before_point_id = before_reading.benchmark_point_id
+        on steps.before_point_id = before_reading.benchmark_point_id
         and after_reading.token_kind = before_reading.token_kind
         and after_reading.gpu_scope = before_reading.gpu_scope
         and after_reading.cost_allocation = before_reading.cost_allocation
@@ -159,7 +125,7 @@ corrected as (
         end as metric,
         revisions.before_value,
         revisions.after_value,
-        true as is_correction,
+        'correction' as cause,
         points.retracted_on is not null as withdrawn,
         revisions.revised_known_at,
     from revisions
@@ -204,27 +170,21 @@ select
     case
         when changes.metric = 'interactivity_tok_s_user' then changes.before_value / changes.after_value
     end as kept_sessions_share_for_cheaper,
-    case
-        when changes.is_correction then 'correction'
-        -- Five per cent: a load point that serves each user at another speed is another operating point.
-        when changes.metric = 'throughput_tok_s_gpu'
-            and later.supersedes_label is not null
-            and abs(later.interactivity_tok_s_user / earlier.interactivity_tok_s_user - 1) > 0.05
-            then 'operating_point'
-        when later.kv_precision <> earlier.kv_precision then 'configuration'
-        when later.parallelism_stated and earlier.parallelism_stated and later.parallelism <> earlier.parallelism
-            then 'configuration'
-        when later.claimed_cause is not null then 'unattributed'
-        when later.parallelism <> earlier.parallelism then 'unknown'
-        when later.image <> earlier.image or later.engine_version <> earlier.engine_version then 'software'
-        when later.image = earlier.image or later.engine_version = earlier.engine_version then 'unattributed'
-        else 'unknown'
-    end as cause,
+    changes.cause,
     later.claimed_cause,
     cast(null as double) as throughput_effect_usd,
     cast(null as double) as price_effect_usd,
     cast(null as double) as other_effect_usd,
-    cast(null as boolean) as beyond_noise,
+    abs(ln(changes.after_value / changes.before_value)) > 2 * coalesce(own_band.log_ratio_sd, publisher_band.log_ratio_sd)
+        as beyond_noise,
+    100 * coalesce(own_band.log_ratio_sd, publisher_band.log_ratio_sd) as noise_spread_percent,
+    case
+        when own_band.log_ratio_sd is not null then own_band.repeat_count
+        else publisher_band.repeat_count
+    end as noise_repeat_count,
+    notes.change_note_id,
+    notes.change_note_url,
+    coalesce(notes.change_note_count, 0) as change_note_count,
     changes.withdrawn,
     case
         when changes.metric = 'interactivity_tok_s_user' then 'speed_is_not_throughput'
@@ -242,3 +202,17 @@ select
 from changes
 inner join points as later on changes.after_point_id = later.benchmark_point_id
 inner join points as earlier on changes.before_point_id = earlier.benchmark_point_id
+left join bands as own_band
+    on later.publisher = own_band.publisher
+    and later.chip_id = own_band.chip_id
+    and later.engine = own_band.engine
+    and changes.metric = 'throughput_tok_s_gpu'
+    and changes.cause <> 'correction'
+left join bands as publisher_band
+    on later.publisher = publisher_band.publisher
+    and publisher_band.chip_id is null
+    and changes.metric = 'throughput_tok_s_gpu'
+    and changes.cause <> 'correction'
+left join notes
+    on changes.after_point_id = notes.benchmark_point_id
+    and changes.cause <> 'correction'
