@@ -1,0 +1,120 @@
+"""What must not be blended, or drawn through a gap, where speeds, costs and chips are compared.
+
+Worlds are made of hand-written curves; each expected value is arithmetic on the two or three points named.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from bench_world import SERIES, point, priced
+from price_world import Query, world
+from test_frontiers import curve
+
+ROWS = [
+    # One chip under three kinds of traffic and of two users' speeds, all of one day and one workload.
+    priced("case-traffic", "2.00"),
+    *curve("case-traffic", {29: 1000, 31: 900}),
+    *curve("case-traffic", {29: 500, 31: 450}, traffic_basis="live", run_id="live"),
+    *curve("case-traffic", {29: 4000, 31: 3000}, traffic_basis="replay", run_id="replay"),
+    *curve("case-traffic", {28: 400}, speed_percentile="p90", run_id="p90"),
+    # The lead changes between 40 and 90, where case-gap-a has but a bracket too wide to be trusted.
+    priced("case-gap-a", "2.00"),
+    *curve("case-gap-a", {30: 1000, 40: 900, 90: 300, 100: 200}, workload="fixed-1024-1024"),
+    priced("case-gap-b", "2.00"),
+    *curve("case-gap-b", {30: 600, 45: 590, 60: 580, 80: 570, 100: 560}, workload="fixed-1024-1024"),
+    # Alike in all but the name.
+    priced("case-twin-a", "2.00"),
+    *curve("case-twin-a", {30: 1000, 40: 900, 50: 800}, workload="fixed-1024-1024"),
+    priced("case-twin-b", "2.00"),
+    *curve("case-twin-b", {30: 1000, 40: 900, 50: 800}, workload="fixed-1024-1024"),
+]
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Query:
+    return world(tmp_path_factory.mktemp("traps"), ROWS)
+
+
+def test_measured_traffic_of_every_kind_is_listed_and_that_of_benchmarks_ranked(tables: Query) -> None:
+    assert tables(
+        "select traffic_basis, throughput_tok_s_gpu is not null, rank is not null, unranked_reason "
+        "from mart.cheapest_at_speed where chip_id = 'case-traffic' and speed_tok_s_user = 30 "
+        "and price_series_id = ? and speed_percentile = 'p50' order by 1",
+        SERIES,
+    ) == [
+        ("benchmark", True, True, None),
+        ("live", True, False, "traffic_is_live"),
+        ("replay", True, False, "traffic_is_replay"),
+    ]
+
+
+def test_no_traffic_and_no_percentile_hides_another_in_the_daily_costs(tables: Query) -> None:
+    assert tables(
+        "select traffic_basis, speed_percentile, throughput_tok_s_gpu "
+        "from mart.cost_per_million_tokens_daily where chip_id = 'case-traffic' and token_kind = 'output' "
+        "and speed_tier = 'max_throughput' and date = date '2026-11-01' and price_series_id = ? order by all",
+        SERIES,
+    ) == [
+        ("benchmark", "p50", 1000.0),
+        ("benchmark", "p90", 400.0),
+        ("live", "p50", 500.0),
+        ("replay", "p50", 4000.0),
+    ]
+
+
+def test_the_headline_takes_the_family_that_may_be_ranked(tables: Query) -> None:
+    assert tables(
+        "select rank is not null, throughput_tok_s_gpu, reserved_36m_usd_per_million_tokens "
+        "from mart.headline where chip_id = 'case-traffic'"  # without a price on the index that ranks
+    ) == [(False, 1000.0, pytest.approx(2.00 / 3.6))]
+
+
+def test_a_fleet_under_live_traffic_stands_beside_that_of_a_benchmark(tables: Query) -> None:
+    # 10^9 tokens a day are 11574.07 a second: 11.57, 23.15 and 2.89 GPUs.
+    assert tables(
+        "select traffic_basis, gpu_count, gpu_count_live, live_null_reason from mart.fleet_size "
+        "where chip_id = 'case-traffic' and volume_id = 'billion_output' and utilisation_id = 'always_busy' "
+        "order by 1"
+    ) == [
+        ("benchmark", 12, None, "no_factor"),
+        ("live", 24, 24, None),
+        ("replay", 3, None, "no_factor"),
+    ]
+
+
+def test_traffic_of_another_kind_supersedes_nothing(tmp_path: Any) -> None:
+    query = world(
+        tmp_path,
+        [
+            point("case-a", "2026-10-01", run_id="bench"),
+            point("case-a", "2026-10-20", run_id="live", output_tok_s=800, traffic_basis="live"),
+        ],
+    )
+    assert query("select superseded_on from mart.benchmark_point where chip_id = 'case-a'") == [
+        (None,),
+        (None,),
+    ]
+    assert query("select count(*) from mart.yield_change where chip_id = 'case-a' and cause <> 'new'") == [
+        (0,)
+    ]
+
+
+def crossings(query: Query, chip: str, other: str) -> list[tuple[Any, ...]]:
+    return query(
+        "select crossing, crossover_speed_tok_s_user, usd_per_million_tokens, cheaper_below_chip_id, "
+        "cheaper_above_chip_id, null_reason from mart.chip_crossover where chip_id = ? and other_chip_id = ? "
+        "and token_kind = 'output' and price_series_id = ?",
+        *(chip, other, SERIES),
+    )
+
+
+def test_no_crossing_is_solved_where_one_of_both_was_not_measured(tables: Query) -> None:
+    assert crossings(tables, "case-gap-a", "case-gap-b") == [
+        (1, None, None, "case-gap-a", "case-gap-b", "crossed_unmeasured")
+    ]
+
+
+def test_chips_that_cost_the_same_at_every_speed_are_said_to(tables: Query) -> None:
+    assert crossings(tables, "case-twin-a", "case-twin-b") == [(0, None, None, None, None, "always_equal")]
