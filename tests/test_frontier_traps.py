@@ -12,6 +12,10 @@ from bench_world import SERIES, point, priced
 from price_world import Query, world
 from test_frontiers import curve
 
+from pipelines import run, sql_build
+from pipelines.home import Home
+from pipelines.warehouse import Warehouse
+
 ROWS = [
     # One chip under three kinds of traffic and of two users' speeds, all of one day and one workload.
     priced("case-traffic", "2.00"),
@@ -118,3 +122,58 @@ def test_no_crossing_is_solved_where_one_of_both_was_not_measured(tables: Query)
 
 def test_chips_that_cost_the_same_at_every_speed_are_said_to(tables: Query) -> None:
     assert crossings(tables, "case-twin-a", "case-twin-b") == [(0, None, None, None, None, "always_equal")]
+
+
+def test_what_was_measured_on_one_chip_is_derived_on_another(tmp_path: Any) -> None:
+    rows = [
+        row
+        for speed, made in {29: 1000, 31: 900}.items()
+        for row in curve("case-a", {speed: made}, point_label=f"box-{speed}")
+    ]
+    query = world(tmp_path, [priced("case-a", "3.60"), priced("case-b", "3.60"), *rows])
+    with Warehouse(Home(tmp_path).warehouse).write() as connection:
+        connection.execute(
+            "insert into raw.hardware_factor "
+            "(publisher, point_label_prefix, from_chip_id, to_chip_id, factor, known_at, source) "
+            "values ('lab', 'box', 'case-a', 'case-b', 2, timestamptz '2026-10-01 00:00:00+00', 'a test')"
+        )
+        sql_build.build(connection, run.models())
+    said = [
+        ("case-a", "measured", 1000.0, True, "eligible"),
+        ("case-b", "derived", 2000.0, False, "evidence_is_derived"),
+    ]
+    columns = "chip_id, evidence, max(throughput_tok_s_gpu), eligible, eligibility_reason"
+    for mart in (
+        *("cost_per_million_tokens", "frontier_point", "cost_at_speed"),
+        *("cost_per_million_tokens_daily", "fleet_size"),
+    ):
+        found = query(
+            f"select {columns} from mart.{mart} where token_kind = 'output' "
+            "and chip_id in ('case-a', 'case-b') and throughput_tok_s_gpu is not null "
+            "group by all order by chip_id"
+        )
+        if mart == "cost_at_speed":  # 30 lies between the two: the root of their product
+            found = [(*row[:2], pytest.approx(row[2] * (10 / 9) ** 0.5), *row[3:]) for row in found]
+        assert found == said, mart
+    assert query(
+        "select distinct chip_id from mart.cheapest_at_speed where chip_id in ('case-a', 'case-b')"
+    ) == [("case-a",)]
+
+
+def test_no_curve_is_drawn_past_a_point_that_was_left_out(tmp_path: Any) -> None:
+    query = world(
+        tmp_path,
+        [priced("case-a", "2.00"), *curve("case-a", {30: 1000, 40: 900, 50: 100})],
+        history=True,
+    )
+    sql = (
+        "select position, throughput_tok_s_gpu from mart.cost_at(?) where chip_id = 'case-a' "
+        "and token_kind = 'output' and price_series_id = ?"
+    )
+    assert [position for position, _ in query(sql, 35, SERIES)] == ["interpolated"]
+    with Warehouse(Home(tmp_path).warehouse).write() as connection:
+        connection.execute("delete from core.frontier_knot where interactivity_tok_s_user = 40")
+    # As in a copy whose publisher's terms do not let the point at 40 pass on.
+    assert query(sql, 35, SERIES) == query(sql, 45, SERIES) == []
+    assert query(sql, 30, SERIES) == [("measured", 1000.0)]
+    assert query(sql, 50, SERIES) == [("measured", 100.0)]
