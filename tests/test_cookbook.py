@@ -72,6 +72,21 @@ def test_a_question_has_an_answer_whose_numbers_name_their_unit(file, copy):
     assert numeric
 
 
+@EVERY_QUESTION
+def test_a_query_of_stretches_of_days_names_a_day_or_shows_the_stretch(file, copy):
+    # A row that held once is no answer of today, and two rows of two times are no choice between two ways.
+    text = re.sub(r"--.*", "", file.read_text(encoding="utf-8"))
+    stretched = {
+        name for (name,) in copy.execute(
+            "select table_name from duckdb_columns() where schema_name = 'mart' and column_name = 'valid_to'"
+        ).fetchall()
+    }  # fmt: skip
+    (tree,) = sqlglot.parse(text, read="duckdb")
+    read = {table.name for table in tree.find_all(exp.Table) if table.db == "mart"}
+    # What is counted or listed once, whatever its stretch, hangs on no price.
+    assert not read & stretched or "valid_to" in text or "distinct" in text
+
+
 # Questions that want prices which were fetched
 
 

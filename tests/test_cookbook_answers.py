@@ -113,6 +113,14 @@ def test_make_or_buy_a_request(answer):
     }
     # 4096 x 0.15 + 126976 x 0.003 + 444 x 0.60, in millionths, and twice that at peak
     assert bought == {"off_peak": near(0.001261728, 1e-9), "peak": near(0.002523456, 1e-9)}
+    # The deck of February 2025 stood a year: it is no price of October 2026.
+    assert answer("make_or_buy_a_request", supply="bought", model_id="deepseek-v3") == []
+
+
+def test_token_prices_today(answer):
+    rows = answer("token_prices_today")
+    assert {row["model_id"] for row in rows} == {V41}
+    assert len({row["date"] for row in rows}) == 1
 
 
 def test_sessions_in_100_gb(answer):

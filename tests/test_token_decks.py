@@ -206,3 +206,28 @@ def test_a_deck_that_may_not_be_passed_on_leaves_no_trace_in_the_published_copy(
                 kept, withheld = published.execute(f"{sql}{moment_asked}").fetchall()[0]
                 assert kept > 0, (mart, moment_asked)
                 assert withheld == 0, (mart, moment_asked)
+
+
+def test_a_kind_of_which_a_request_has_none_needs_no_price(tmp_path: Path) -> None:
+    # Two decks name one price each, and one names both: requests of output alone, and of input alone.
+    rows = [
+        card("writer", "0.50", "2026-11-29"),
+        card("reader", "0.10", "2026-11-29", "input"),
+        card("both", "0.50", "2026-11-29"),
+        card("both", "0.10", "2026-11-29", "input"),
+    ]
+    ask = world(tmp_path, rows, marts=MARTS, history=True)
+    sql = (
+        "select provider_id, usd_per_request * 1e6, null_reason from mart.cost_per_request_with(?, 0, ?) "
+        "where provider_id in ('writer', 'reader', 'both') order by 1"
+    )
+    assert ask(sql, 0, 1000) == [
+        ("both", pytest.approx(500), None),
+        ("reader", None, "no_output_price"),
+        ("writer", pytest.approx(500), None),
+    ]
+    assert ask(sql, 1000, 0) == [
+        ("both", pytest.approx(100), None),
+        ("reader", pytest.approx(100), None),
+        ("writer", None, "no_input_price"),
+    ]

@@ -40,6 +40,8 @@ inner join mart.benchmark_point as points on asked.publisher = points.publisher
 inner join mart.cost_per_million_tokens as costs
     on points.benchmark_point_id = costs.benchmark_point_id
     and asked.price_series_id = costs.price_series_id
+    and costs.valid_from <= asked.date
+    and (costs.valid_to is null or costs.valid_to > asked.date)
 left join prices on points.model_id = prices.model_id
 where costs.gpu_scope = 'decode' and costs.usd_per_million_tokens_live is not null
 order by costs.chip_id, points.interactivity_tok_s_user

@@ -1,5 +1,5 @@
 -- How has the cost of a million output tokens moved on each chip, month by month?
--- On the 36-month rent of a published cost model, first day of each month, best measured point in force.
+-- On the 36-month rent of a published cost model, first day of each month, best point in force that may be ranked.
 select
     date,
     chip_id,
@@ -17,6 +17,7 @@ where price_series_id = 'index:inferencex_reserved_36m:reserved:36m'
     and cost_allocation = 'whole_bill'
     and evidence = 'measured'
     and speed_tier = 'max_throughput'
+    and eligible
     and usd_per_million_tokens is not null
     and day(date) = 1
 order by chip_id, precision, date

@@ -1,4 +1,5 @@
 -- At which speed does one chip become cheaper than another?
+-- A speed is empty where they change places in between, and one of them was not measured there.
 select
     model_id,
     workload_id,
@@ -6,6 +7,7 @@ select
     evidence,
     price_series_id,
     crossover_speed_tok_s_user,
+    null_reason,
     usd_per_million_tokens,
     cheaper_below_chip_id,
     cheaper_above_chip_id,

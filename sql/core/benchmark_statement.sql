@@ -3,7 +3,8 @@
 -- fetched payload states leaves our own transcription of it aside.
 -- grain: benchmark_point_id
 -- column: line_id | what is compared over time: publisher, chip, model, precision, engine, speculation, GPUs, workload,
---    load, the state of the prefix cache where it is stated, and the evidence class where it is not measured
+--    load, the state of the prefix cache where it is stated, the evidence class where it is not measured, and the traffic
+--    where it is none of a benchmark
 -- column: serving_line_id | one deployable server in one run: the line without its load, with its ranks and the run
 -- column: measured_from | first day on which the point can be used: measured_on, else published_on
 -- column: retracted_on | day on which its publisher or we withdrew it; null: it stands
@@ -313,7 +314,9 @@ select
         -- Part of the key only where it is stated: most publishers say nothing of their cache.
         nullif(points.cache_state, 'unstated'),
         -- A claim does not supersede a measurement, whoever makes it.
-        nullif(points.evidence, 'measured')
+        nullif(points.evidence, 'measured'),
+        -- Nor does what was measured under other traffic.
+        nullif(points.traffic_basis, 'benchmark')
     ) as line_id,
     concat_ws(
         '/',

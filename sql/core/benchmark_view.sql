@@ -7,7 +7,8 @@
 -- column: gpu_scope | all, decode, prefill; none where only a speed per user is known
 -- column: cost_allocation | total, by_role (additive) or whole_bill (never additive)
 -- column: throughput_tok_s_gpu | tokens per second per GPU of the scope, hardware factor applied; null: see null_reason
--- column: evidence | of the throughput: derived where it is computed from total tokens and the mix of the workload
+-- column: evidence | of the throughput: derived where it is computed from total tokens and the mix of the
+--    workload, or measured on another chip
 -- column: live_traffic_factor | share of a benchmark throughput that live traffic reaches; 1 for live figures; null: none sourced
 -- column: null_reason | why there is no throughput
 -- check: (throughput_tok_s_gpu is null) = (null_reason is not null)
@@ -163,7 +164,11 @@ select
     readings.gpu_scope,
     readings.cost_allocation,
     concat_ws('/', points.line_id, readings.token_kind, readings.gpu_scope) as line_id,
-    readings.evidence,
+    -- What was measured on one chip is worked out on another.
+    case
+        when readings.evidence = 'measured' and chips.chip_id <> points.chip_id then 'derived'
+        else readings.evidence
+    end as evidence,
     chips.hardware_factor,
     readings.stated_tok_s_gpu * chips.hardware_factor as throughput_tok_s_gpu,
     case points.traffic_basis

@@ -54,6 +54,7 @@ brackets as (
     select
         *,
         lead(benchmark_point_id) over along as next_point_id,
+        lead(knot) over along as next_knot,
         lead(throughput_tok_s_gpu) over along as next_throughput_tok_s_gpu,
         lead(log_throughput) over along as next_log_throughput,
         lead(log_slope) over along as next_log_slope,
@@ -77,10 +78,11 @@ placed as (
     inner join grid
         on grid.speed_tok_s_user >= brackets.interactivity_tok_s_user
         and (
-            grid.speed_tok_s_user < brackets.next_interactivity_tok_s_user
+            grid.speed_tok_s_user = brackets.interactivity_tok_s_user
+            -- In a copy that leaves out what may not be passed on, the next point there may not be the next one.
             or (
-                brackets.next_interactivity_tok_s_user is null
-                and grid.speed_tok_s_user = brackets.interactivity_tok_s_user
+                grid.speed_tok_s_user < brackets.next_interactivity_tok_s_user
+                and brackets.next_knot = brackets.knot + 1
             )
         )
 ),
@@ -239,8 +241,11 @@ select
     judged.is_tier,
     judged.throughput_tok_s_gpu,
     judged.position,
-    judged.eligible,
-    judged.eligibility_reason,
+    case when judged.eligible then lines.evidence = 'measured' else judged.eligible end as eligible,
+    case
+        when judged.eligible and lines.evidence <> 'measured' then concat('evidence_is_', lines.evidence)
+        else judged.eligibility_reason
+    end as eligibility_reason,
     judged.ttft_p50_ms,
     judged.disclosure_score,
     judged.passes_on,

@@ -1,10 +1,11 @@
 -- Which chip makes output tokens cheapest at a speed that every user sees, today: all GPUs, the whole bill, one price
--- series for all; one row per model, workload, speed percentile, tier, price series, chip and precision. Chips that
--- cannot be ranked are listed with the reason. What lies inside the combined band of price, noise and curve is not
+-- series for all; one row per model, workload, traffic, speed percentile, tier, price series, chip and precision. Chips
+-- that cannot be ranked are listed with the reason. What lies inside the combined band of price, noise and curve is not
 -- distinguishable from the first.
--- grain: model_id, workload_id, speed_percentile, speed_tok_s_user, price_series_id, chip_id, precision
+-- grain: model_id, workload_id, traffic_basis, speed_percentile, speed_tok_s_user, price_series_id, chip_id, precision
 -- column: model_id | the model
 -- column: workload_id | the workload
+-- column: traffic_basis | benchmark, replay or live; benchmark alone is ranked
 -- column: speed_percentile | which user the speed is of
 -- column: speed_tok_s_user | output speed that one user sees
 -- column: price_series_id | the price series that all chips are compared on
@@ -145,6 +146,7 @@ ranked as (
 select
     model_id,
     workload_id,
+    traffic_basis,
     speed_percentile,
     speed_tok_s_user,
     price_series_id,

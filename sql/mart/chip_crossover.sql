@@ -1,7 +1,7 @@
 -- Where one chip overtakes another: the speeds per user at which the best servers of two chips make tokens at equal
 -- cost today, and which side is cheaper; one row per comparison, price series, pair of chips and crossing. A pair
 -- that never meets has one row with the reason. Within a step of the grid the crossing is solved on the logarithm of
--- the cost ratio.
+-- the cost ratio; where a speed between lies in no common range, that they changed places is said and no speed.
 -- grain: comparison_id, price_series_id, chip_id, other_chip_id, crossing
 -- column: comparison_id | model, workload, token kind, GPU scope, allocation, evidence, traffic and speed percentile
 -- column: model_id | the model
@@ -17,19 +17,28 @@
 -- column: other_chip_id | the other
 -- column: crossing | 1 is the slowest; 0: they never meet
 -- column: crossover_speed_tok_s_user | speed at which both cost the same; null: see null_reason
--- column: usd_per_million_tokens | cost of both there
+-- column: usd_per_million_tokens | cost of both there; null where the speed is
 -- column: cheaper_below_chip_id | the cheaper chip at slower speeds; of a pair that never meets, at every common speed
 -- column: cheaper_above_chip_id | the cheaper chip at faster speeds
 -- column: slowest_common_tok_s_user | slowest speed of the grid at which both have a cost
 -- column: fastest_common_tok_s_user | fastest such speed
--- column: null_reason | no_common_speed, or never_equal at the common speeds
+-- column: null_reason | no_common_speed; never_equal or always_equal at the common speeds; crossed_unmeasured: they change
+--    places between two common speeds with others between them at which one has no cost
 -- column: passes_on | the terms of all points' publishers let us pass it on
 -- column: method_version | version of the curve
 -- check: (crossover_speed_tok_s_user is null) = (null_reason is not null)
+-- check: (usd_per_million_tokens is null) = (crossover_speed_tok_s_user is null)
 with
 
 chips as (
     select * from core.chip_at_speed
+),
+
+grid as (
+    select
+        speed_tok_s_user,
+        row_number() over (order by speed_tok_s_user) as step,
+    from core.speed_grid
 ),
 
 pairs as (
@@ -47,6 +56,7 @@ pairs as (
         one.chip_id,
         other.chip_id as other_chip_id,
         one.speed_tok_s_user,
+        grid.step,
         one.usd_per_million_tokens as usd,
         ln(one.usd_per_million_tokens / other.usd_per_million_tokens) as log_ratio,
         one.passes_on and other.passes_on as passes_on,
@@ -56,6 +66,7 @@ pairs as (
         and one.price_series_id = other.price_series_id
         and one.speed_tok_s_user = other.speed_tok_s_user
         and one.chip_id < other.chip_id
+    inner join grid on one.speed_tok_s_user = grid.speed_tok_s_user
 ),
 
 common as (
@@ -64,6 +75,7 @@ common as (
         lag(log_ratio) over along as ratio_before,
         lag(speed_tok_s_user) over along as speed_before,
         lag(usd) over along as usd_before,
+        step - lag(step) over along as steps,
     from pairs
     where log_ratio is not null
     window along as (
@@ -75,7 +87,8 @@ common as (
 crossed as (
     select
         *,
-        ratio_before / (ratio_before - log_ratio) as share,
+        -- What happens between speeds that are not neighbours was not measured, and no line through it is drawn.
+        case when steps = 1 then ratio_before / (ratio_before - log_ratio) end as share,
         row_number() over (
             partition by comparison_id, price_series_id, chip_id, other_chip_id
             order by speed_tok_s_user
@@ -151,8 +164,10 @@ select
     ranges.slowest_common_tok_s_user,
     ranges.fastest_common_tok_s_user,
     case
-        when crossed.crossing is not null then null
+        when crossed.share is not null then null
+        when crossed.crossing is not null then 'crossed_unmeasured'
         when ranges.slowest_common_tok_s_user is null then 'no_common_speed'
+        when ranges.one_is_cheaper is null then 'always_equal'
         else 'never_equal'
     end as null_reason,
     ranges.passes_on,

@@ -1,6 +1,6 @@
 -- What a million tokens cost on a day, at the newest points of each family; one row per UTC day, chip, model,
--- precision, workload, token kind, GPU scope, allocation, evidence class, speed tier and price series. A
--- family without a price that day is there with its reason; a series that never priced the chip is listed
+-- precision, workload, token kind, GPU scope, allocation, evidence class, traffic, speed percentile, speed tier and
+-- price series. A family without a price that day is there with its reason; a series that never priced the chip is listed
 -- only beside the headline. Costs at a speed are given on indices, cost models and own contracts.
 -- grain: date, chip_id, model_id, precision, workload_id, token_kind, gpu_scope, cost_allocation, evidence, traffic_basis, speed_percentile, speed_tier, price_series_id
 -- column: date | UTC day
@@ -126,7 +126,18 @@ best as (
     select *
     from aged
     qualify row_number() over (
-        partition by date, chip_id, model_id, precision, workload_id, token_kind, gpu_scope, cost_allocation, evidence
+        partition by
+            date,
+            chip_id,
+            model_id,
+            precision,
+            workload_id,
+            token_kind,
+            gpu_scope,
+            cost_allocation,
+            evidence,
+            traffic_basis,
+            speed_percentile
         order by (eligible and not too_old) desc, throughput_tok_s_gpu desc, benchmark_point_id
     ) = 1
 ),

@@ -206,7 +206,10 @@ offers as (
         decks.provider_id,
         decks.tier,
         (
-            workloads.uncached_input_tokens * cast(decks.input_usd_per_million_tokens as double)
+            workloads.uncached_input_tokens * coalesce(
+                cast(decks.input_usd_per_million_tokens as double),
+                case when workloads.uncached_input_tokens = 0 then 0 end
+            )
             + workloads.cached_input_tokens * coalesce(
                 cast(decks.cached_input_usd_per_million_tokens as double),
                 case when workloads.cached_input_tokens = 0 then 0 end
@@ -216,13 +219,17 @@ offers as (
             cast(decks.cached_input_usd_per_million_tokens as double),
             case when workloads.cached_input_tokens = 0 then 0 end
         ) / 1e6 as cached_input_usd,
-        workloads.output_tokens * cast(decks.output_usd_per_million_tokens as double) / 1e6 as output_usd,
+        workloads.output_tokens * coalesce(
+            cast(decks.output_usd_per_million_tokens as double),
+            case when workloads.output_tokens = 0 then 0 end
+        ) / 1e6 as output_usd,
         case
             when workloads.mix_class is null then 'no_mix'
-            when decks.input_usd_per_million_tokens is null then 'no_input_price'
+            when workloads.uncached_input_tokens > 0 and decks.input_usd_per_million_tokens is null
+                then 'no_input_price'
             when workloads.cached_input_tokens > 0 and decks.cached_input_usd_per_million_tokens is null
                 then 'no_cached_input_price'
-            when decks.output_usd_per_million_tokens is null then 'no_output_price'
+            when workloads.output_tokens > 0 and decks.output_usd_per_million_tokens is null then 'no_output_price'
         end as null_reason,
         case when workloads.mix_class = 'assumed' then 'assumed' else 'derived' end as evidence,
         decks.passes_on,

@@ -70,6 +70,7 @@ costs as (
         and headline.workload_id = daily.workload_id
         and headline.chip_id = daily.chip_id
         and headline.precision is not distinct from daily.precision
+        and headline.benchmark_point_id = daily.benchmark_point_id
     inner join series on daily.price_series_id = series.price_series_id
 )
 

@@ -98,7 +98,8 @@ best as (
             points.weight_precision,
             points.workload_id,
             views.token_kind,
-            views.evidence
+            views.evidence,
+            points.traffic_basis
         order by
             (eligibility.eligible and views.evidence = points.evidence) desc,
             views.throughput_tok_s_gpu desc,

@@ -57,8 +57,11 @@ select
     knots.evidence,
     knots.traffic_basis,
     knots.speed_percentile,
-    eligibility.eligible,
-    eligibility.eligibility_reason,
+    eligibility.eligible and knots.evidence = 'measured' as eligible,
+    case
+        when eligibility.eligible and knots.evidence <> 'measured' then concat('evidence_is_', knots.evidence)
+        else eligibility.eligibility_reason
+    end as eligibility_reason,
     knots.knot,
     knots.knots,
     knots.interactivity_tok_s_user,

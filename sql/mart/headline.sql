@@ -38,6 +38,11 @@ daily as (
         and cost_allocation = 'whole_bill'
         and evidence = 'measured'
         and speed_tier = 'max_throughput'
+    -- The families of a chip and precision differ in traffic and in whose speed is stated: what may be ranked first.
+    qualify row_number() over (
+        partition by date, model_id, workload_id, chip_id, precision, price_series_id
+        order by eligible desc, throughput_tok_s_gpu desc, benchmark_point_id
+    ) = 1
 ),
 
 series as (
