@@ -226,6 +226,7 @@ def with_changes(body: bytes, changes: dict[str, Any]) -> bytes:
     return json.dumps(document).encode()
 
 
+COST = 5.33 / MILLION_TOKENS_PER_GPU_HOUR
 UNKNOWN = {"usd_per_gpu_hour": None, "usd_per_million_tokens": None, "null_reason": "no_price"}
 SLOWER = {"throughput_tok_s_gpu": 140.0, "usd_per_million_tokens": 10.5754}
 
@@ -237,7 +238,8 @@ SLOWER = {"throughput_tok_s_gpu": 140.0, "usd_per_million_tokens": 10.5754}
         pytest.param(SLOWER | {"benchmark_point_id": "x/1"}, "point", id="another point"),
         pytest.param(SLOWER | {"method_version": "headline-v0, price-v1"}, "method", id="method"),
         pytest.param(SLOWER | {"usd_per_gpu_hour": "5"}, "several", id="several"),
-        pytest.param({"usd_per_million_tokens": 9.0}, "unattributed", id="unattributed"),
+        pytest.param({"usd_per_million_tokens": COST * (1 + 1e-8)}, "unattributed", id="unattributed"),
+        pytest.param({"usd_per_million_tokens": COST * (1 - 1e-11)}, None, id="the last digits alone"),
         pytest.param({"precision": "fp6"}, "gone", id="gone"),
         pytest.param(UNKNOWN, "price", id="unknown then"),
         pytest.param(UNKNOWN | {"precision": "fp6"}, None, id="unknown then and now"),
