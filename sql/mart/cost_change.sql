@@ -1,8 +1,8 @@
 -- One change of what a million output tokens cost on a price series beside the headline, all GPUs and the whole bill,
 -- and how much of it is price and how much throughput; one row per line, series and day on which the cost moved, and
--- one per change that was in the record alone. Standing rows follow each other: after is the next one's before. A carried value makes no row, nor does a move that leaves the cost as it was. Effects are split by
--- logarithmic means, effect = L x ln(ratio) with L = (after - before) / ln(after / before), which depend on no order
--- and sum exactly.
+-- one per change that was in the record alone. Standing rows follow each other: after is the next one's before. A
+-- carried value makes no row, nor does a move that leaves the cost as it was. Effects are split by logarithmic means,
+-- effect = L x ln(ratio) with L = (after - before) / ln(after / before), which depend on no order and sum exactly.
 -- grain: change_id
 -- column: change_id | key
 -- column: line_id | the line, with token kind and GPU scope
