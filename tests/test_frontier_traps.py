@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import duckdb
 import pytest
 from bench_world import SERIES, point, priced
 from price_world import Query, world
@@ -34,6 +35,9 @@ ROWS = [
     priced("case-twin-b", "2.00"),
     *curve("case-twin-b", {30: 1000, 40: 900, 50: 800}, workload="fixed-1024-1024"),
 ]
+
+FLASH = "DeepSeek-V4.1-Flash"
+NAMES_SECRET = "select count(*) from {} where contains({}, 'case-secret')"
 
 
 @pytest.fixture(scope="module")
@@ -177,3 +181,28 @@ def test_no_curve_is_drawn_past_a_point_that_was_left_out(tmp_path: Any) -> None
     assert query(sql, 35, SERIES) == query(sql, 45, SERIES) == []
     assert query(sql, 30, SERIES) == [("measured", 1000.0)]
     assert query(sql, 50, SERIES) == [("measured", 100.0)]
+
+
+@pytest.mark.slow
+def test_no_name_of_a_withheld_curve_is_published(tmp_path: Any) -> None:
+    # Of a model that is sold, so that a break-even speed follows; beyond the curve there is no point to name.
+    withheld = curve("case-secret", {20: 900, 40: 300}, source="openrouter", raw_model_name=FLASH)
+    ask = world(tmp_path, [priced("case-secret", "2.00"), *withheld], history=True)
+    home = Home(tmp_path)
+    run.publish(home)
+    tables = ask(
+        "select schema_name || '.' || table_name, column_name from duckdb_columns() where schema_name in "
+        "('mart', 'core') and column_name in ('frontier_id', 'family_id', 'serving_line_id', 'comparison_id')"
+    )
+    here = {(table, column) for table, column in tables if ask(NAMES_SECRET.format(table, column)) != [(0,)]}
+    assert {table for table, _ in here} >= {
+        *("mart.break_even_speed", "mart.cost_at_speed", "mart.cheapest_at_speed", "mart.frontier_point"),
+    }
+    with duckdb.connect(str(home.current_database), read_only=True) as published:
+        listed = published.execute("select schema_name || '.' || table_name from duckdb_tables()").fetchall()
+        left = {
+            (table, column)
+            for table, column in here
+            if (table,) in listed and published.execute(NAMES_SECRET.format(table, column)).fetchone() != (0,)
+        }
+    assert left == set()

@@ -13,7 +13,7 @@
 -- column: eligibility_reason | eligible, or the gate that one of them fails
 -- column: ttft_p50_ms | time to first token, median, the longer of the two
 -- column: disclosure_score | the lower of the two
--- column: passes_on | the terms of both points' publishers let us pass it on
+-- column: passes_on | the terms of the publishers of both points, and outside of all points of the curve, let us pass it on
 -- column: oldest_measured_from | day of the older of the two
 -- column: method_version | version of the curve
 -- check: (throughput_tok_s_gpu is null) = (position in ('below_range', 'above_range', 'unreachable'))
@@ -117,6 +117,7 @@ inside as (
             when coalesce(share, 0) = 0 then measured_from
             else least(measured_from, next_measured_from)
         end as oldest_measured_from,
+        cast(null as boolean) as whole_passes_on,
     from placed
 ),
 
@@ -128,6 +129,7 @@ ends as (
         max(knots.interactivity_tok_s_user) as fastest_tok_s_user,
         min(ceilings.speed_ceiling_tok_s_user) as speed_ceiling_tok_s_user,
         min(knots.measured_from) as oldest_measured_from,
+        min(case when points.passes_on then 1 else 0 end) = 1 as passes_on,
     from knots
     inner join points on knots.benchmark_point_id = points.benchmark_point_id
     left join ceilings
@@ -153,6 +155,7 @@ outside as (
         cast(null as double) as bracket_speed_ratio,
         cast(null as double) as bracket_throughput_ratio,
         ends.oldest_measured_from,
+        ends.passes_on as whole_passes_on,
     from ends
     inner join grid
         on grid.speed_tok_s_user < ends.slowest_tok_s_user
@@ -189,7 +192,7 @@ judged as (
                 then greatest(below_points.ttft_p50_ms, above_points.ttft_p50_ms)
         end as ttft_p50_ms,
         least(below_score.disclosure_score, above_score.disclosure_score) as disclosure_score,
-        coalesce(below_points.passes_on and above_points.passes_on, true) as passes_on,
+        coalesce(read_off.whole_passes_on, below_points.passes_on and above_points.passes_on) as passes_on,
     from read_off
     left join eligibility as below_verdict on read_off.below_point_id = below_verdict.benchmark_point_id
     left join eligibility as above_verdict on read_off.above_point_id = above_verdict.benchmark_point_id

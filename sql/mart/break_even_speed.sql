@@ -23,7 +23,7 @@
 -- column: needed_tok_s_gpu | throughput per GPU of the scope at which cost and price are equal
 -- column: break_even_speed_tok_s_user | speed at which the curve makes that; null: see null_reason
 -- column: null_reason | dearer_at_every_speed, cheaper_at_every_speed (measured), one_point_has_no_curve, no_factor, or why there is no price
--- column: passes_on | the terms of the deck's publisher let us pass it on
+-- column: passes_on | the terms of the publishers of the deck and of all points of the curve let us pass it on
 -- column: method_version | version of the curve; solved by bisection to a millionth of a token per second
 -- check: (break_even_speed_tok_s_user is null) = (null_reason is not null)
 with recursive
@@ -32,6 +32,10 @@ knots as (
     select * from core.frontier_knot
     where frontier_kind = 'serving_line'
         and token_kind = 'output'
+),
+
+points as (
+    select * from core.benchmark_point
 ),
 
 timeline as (
@@ -68,7 +72,9 @@ standing as (
         lead(knots.log_slope) over along as next_log_slope,
         max(knots.log_throughput) over curve as greatest_log_throughput,
         min(knots.log_throughput) over curve as least_log_throughput,
+        min(case when points.passes_on then 1 else 0 end) over curve = 1 as curve_passes_on,
     from knots
+    inner join points on knots.benchmark_point_id = points.benchmark_point_id
     cross join run
     where knots.valid_from <= run.today
         and (knots.valid_to is null or knots.valid_to > run.today)
@@ -118,7 +124,7 @@ wanted as (
         decks.provider_id,
         decks.tier,
         decks.output_usd_per_million_tokens,
-        decks.passes_on,
+        standing.curve_passes_on and decks.passes_on as passes_on,
         cast(timeline.usd_per_gpu_hour as double)
         / (decks.output_usd_per_million_tokens * 0.0036 * traffics.factor) as needed_tok_s_gpu,
         case

@@ -30,6 +30,7 @@
 -- column: above_point_id | faster point of the bracket
 -- column: benchmark_age_days | days since the older of the two was measured
 -- column: disclosure_score | the lower of the two points', 0 to 100
+-- column: passes_on | the terms of the points' publishers let us pass it on
 -- column: method_version | version of frontier and curve
 -- check: (rank is null) = (unranked_reason is not null)
 -- check: rank is null or usd_per_million_tokens > 0
@@ -175,5 +176,6 @@ select
     above_point_id,
     benchmark_age_days,
     disclosure_score,
+    passes_on,
     method_version,
 from ranked

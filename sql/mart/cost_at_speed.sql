@@ -38,6 +38,7 @@
 -- column: disclosure_score | the lower of the two points', 0 to 100
 -- column: eligible | both points may be ranked; null: there is no bracket
 -- column: eligibility_reason | eligible, or the gate that one of them fails
+-- column: passes_on | the terms of the points' publishers let us pass it on
 -- column: method_version | version of the curve
 -- check: (usd_per_million_tokens is null) = (null_reason is not null)
 -- check: usd_per_million_tokens is null or usd_per_million_tokens > 0
@@ -114,6 +115,7 @@ select
     curves.disclosure_score,
     curves.eligible,
     curves.eligibility_reason,
+    curves.passes_on,
     curves.method_version,
 from curves
 cross join run

@@ -27,6 +27,7 @@
 -- column: above_point_id | faster point of it
 -- column: reference_below_point_id | slower point of the reference's bracket
 -- column: reference_above_point_id | faster point of it
+-- column: passes_on | the terms of all points' publishers let us pass it on
 -- column: method_version | version of the curve
 -- check: (parity_rent_usd_per_gpu_hour is null) = (null_reason is not null)
 with
@@ -67,6 +68,7 @@ select
     chips.above_point_id,
     reference.below_point_id as reference_below_point_id,
     reference.above_point_id as reference_above_point_id,
+    chips.passes_on and reference.passes_on as passes_on,
     'frontier-v1' as method_version,
 from chips
 inner join chips as reference
