@@ -11,16 +11,8 @@ best as (
     select * from core.best_at_speed
 ),
 
-timeline as (
-    select * from core.price_timeline
-),
-
-series as (
-    select * from core.price_series where price_basis <> 'provider_price'
-),
-
-run as (
-    select cast(as_of at time zone 'UTC' as date) as today from core.run
+prices as (
+    select * from core.price_today
 ),
 
 chosen as (
@@ -51,24 +43,19 @@ select
     chosen.precision,
     chosen.speed_tok_s_user,
     chosen.is_tier,
-    series.price_series_id,
-    series.price_type,
+    prices.price_series_id,
+    prices.price_type,
     case when chosen.missing_reason is null then chosen.throughput_tok_s_gpu end as throughput_tok_s_gpu,
-    cast(timeline.usd_per_gpu_hour as double) as usd_per_gpu_hour,
+    cast(prices.usd_per_gpu_hour as double) as usd_per_gpu_hour,
     case
         when chosen.missing_reason is null
-            then cast(timeline.usd_per_gpu_hour as double) / (chosen.throughput_tok_s_gpu * 3600 / 1e6)
+            then cast(prices.usd_per_gpu_hour as double) / (chosen.throughput_tok_s_gpu * 3600 / 1e6)
     end as usd_per_million_tokens,
-    coalesce(chosen.missing_reason, timeline.null_reason) as null_reason,
+    coalesce(chosen.missing_reason, prices.null_reason) as null_reason,
     chosen.below_point_id,
     chosen.above_point_id,
     chosen.passes_on,
     chosen.frontier_id,
     chosen.serving_line_id,
 from chosen
-cross join run
-inner join timeline
-    on chosen.chip_id = timeline.chip_id
-    and (timeline.valid_from is null or timeline.valid_from <= run.today)
-    and (timeline.valid_to is null or timeline.valid_to > run.today)
-inner join series on timeline.price_series_id = series.price_series_id
+inner join prices on chosen.chip_id = prices.chip_id
