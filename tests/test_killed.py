@@ -118,7 +118,11 @@ def survives(
 
 
 @pytest.mark.parametrize(
-    ("line", "seconds"), [(MIDDLE, 0), ("record", 0.5)], ids=["among the models", "while publishing"]
+    ("line", "seconds"),
+    [
+        pytest.param(MIDDLE, 0, id="among the models"),
+        pytest.param("record", 0.5, id="while publishing", marks=pytest.mark.slow),
+    ],
 )
 def test_a_killed_build_leaves_a_whole_copy_and_the_next_build_makes_up_for_it(
     before, undisturbed, tmp_path, line, seconds

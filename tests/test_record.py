@@ -337,6 +337,7 @@ def test_the_days_that_were_missed():
     assert missed([date(2026, 11, 4)], date(2026, 11, 4)) == []
 
 
+@pytest.mark.slow
 def test_the_status_tells_the_last_record_and_what_was_missed(week, tmp_path, capsys):
     home = copied(week, tmp_path / "home")
     run.build(home)
