@@ -11,8 +11,16 @@ best as (
     select * from core.best_at_speed
 ),
 
-prices as (
-    select * from core.price_today
+timeline as (
+    select * from core.price_timeline
+),
+
+series as (
+    select * from core.price_series where price_basis <> 'provider_price'
+),
+
+run as (
+    select cast(as_of at time zone 'UTC' as date) as today from core.run
 ),
 
 chosen as (
@@ -43,19 +51,24 @@ select
     chosen.precision,
     chosen.speed_tok_s_user,
     chosen.is_tier,
-    prices.price_series_id,
-    prices.price_type,
+    series.price_series_id,
+    series.price_type,
     case when chosen.missing_reason is null then chosen.throughput_tok_s_gpu end as throughput_tok_s_gpu,
-    cast(prices.usd_per_gpu_hour as double) as usd_per_gpu_hour,
+    cast(timeline.usd_per_gpu_hour as double) as usd_per_gpu_hour,
     case
         when chosen.missing_reason is null
-            then cast(prices.usd_per_gpu_hour as double) / (chosen.throughput_tok_s_gpu * 3600 / 1e6)
+            then cast(timeline.usd_per_gpu_hour as double) / (chosen.throughput_tok_s_gpu * 3600 / 1e6)
     end as usd_per_million_tokens,
-    coalesce(chosen.missing_reason, prices.null_reason) as null_reason,
+    coalesce(chosen.missing_reason, timeline.null_reason) as null_reason,
     chosen.below_point_id,
     chosen.above_point_id,
     chosen.passes_on,
     chosen.frontier_id,
     chosen.serving_line_id,
 from chosen
-inner join prices on chosen.chip_id = prices.chip_id
+cross join run
+inner join timeline
+    on chosen.chip_id = timeline.chip_id
+    and (timeline.valid_from is null or timeline.valid_from <= run.today)
+    and (timeline.valid_to is null or timeline.valid_to > run.today)
+inner join series on timeline.price_series_id = series.price_series_id

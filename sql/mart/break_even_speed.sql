@@ -38,8 +38,12 @@ points as (
     select * from core.benchmark_point
 ),
 
-prices as (
-    select * from core.price_today
+timeline as (
+    select * from core.price_timeline
+),
+
+series as (
+    select * from core.price_series where price_basis <> 'provider_price'
 ),
 
 run as (
@@ -114,23 +118,28 @@ wanted as (
         standing.greatest_log_throughput,
         standing.least_log_throughput,
         traffics.traffic,
-        prices.price_series_id,
-        prices.price_type,
-        prices.usd_per_gpu_hour,
+        series.price_series_id,
+        series.price_type,
+        timeline.usd_per_gpu_hour,
         decks.provider_id,
         decks.tier,
         decks.output_usd_per_million_tokens,
         standing.curve_passes_on and decks.passes_on as passes_on,
-        cast(prices.usd_per_gpu_hour as double)
+        cast(timeline.usd_per_gpu_hour as double)
         / (decks.output_usd_per_million_tokens * 0.0036 * traffics.factor) as needed_tok_s_gpu,
         case
-            when prices.usd_per_gpu_hour is null then prices.null_reason
+            when timeline.usd_per_gpu_hour is null then timeline.null_reason
             when traffics.factor is null then 'no_factor'
             when standing.knots = 1 then 'one_point_has_no_curve'
         end as missing_reason,
     from standing
+    cross join run
     inner join traffics on standing.frontier_id = traffics.frontier_id
-    inner join prices on standing.chip_id = prices.chip_id
+    inner join timeline
+        on standing.chip_id = timeline.chip_id
+        and (timeline.valid_from is null or timeline.valid_from <= run.today)
+        and (timeline.valid_to is null or timeline.valid_to > run.today)
+    inner join series on timeline.price_series_id = series.price_series_id
     inner join decks on standing.model_id = decks.model_id
     where standing.knot = 1
 ),

@@ -46,12 +46,24 @@ best as (
         and is_tier
 ),
 
-prices as (
-    select * from core.price_today
+timeline as (
+    select * from core.price_timeline
+),
+
+segments as (
+    select * from core.price_segment
+),
+
+series as (
+    select * from core.price_series where price_basis <> 'provider_price'
 ),
 
 indices as (
     select * from core.rental_index_daily where usd_per_gpu_hour is not null
+),
+
+run as (
+    select cast(as_of at time zone 'UTC' as date) as today from core.run
 ),
 
 parameters as (
@@ -75,12 +87,15 @@ bands as (
 priced as (
     select
         best.*,
-        prices.price_series_id,
-        prices.price_type,
-        prices.headline_order,
-        prices.usd_per_gpu_hour,
-        prices.price_age_days,
-        cast(prices.usd_per_gpu_hour as double) / (best.throughput_tok_s_gpu * 3600 / 1e6) as usd_per_million_tokens,
+        series.price_series_id,
+        series.price_type,
+        series.headline_order,
+        timeline.usd_per_gpu_hour,
+        case
+            when segments.priced_on > run.today then 0
+            else date_diff('day', segments.priced_on, run.today)
+        end as price_age_days,
+        cast(timeline.usd_per_gpu_hour as double) / (best.throughput_tok_s_gpu * 3600 / 1e6) as usd_per_million_tokens,
         bands.band_share as price_band_share,
         sqrt(
             coalesce(bands.band_share, 0) * coalesce(bands.band_share, 0)
@@ -91,14 +106,24 @@ priced as (
                 else 0
             end
         ) as uncertainty_share,
-        coalesce(best.unranked_reason, prices.null_reason) as why_unranked,
+        coalesce(best.unranked_reason, timeline.null_reason) as why_unranked,
     from best
+    cross join run
     cross join parameters
-    inner join prices on best.chip_id = prices.chip_id
+    inner join timeline
+        on best.chip_id = timeline.chip_id
+        and (timeline.valid_from is null or timeline.valid_from <= run.today)
+        and (timeline.valid_to is null or timeline.valid_to > run.today)
+    inner join series on timeline.price_series_id = series.price_series_id
+    left join segments
+        on timeline.price_series_id = segments.price_series_id
+        and timeline.chip_id = segments.chip_id
+        and segments.valid_from <= run.today
+        and (segments.valid_to is null or segments.valid_to > run.today)
     left join bands
-        on prices.index_name = bands.index_id
+        on series.index_name = bands.index_id
         and best.chip_id = bands.chip_id
-        and prices.priced_on = bands.date
+        and segments.priced_on = bands.date
 ),
 
 ranked as (

@@ -52,8 +52,16 @@ points as (
     select * from core.benchmark_point
 ),
 
-prices as (
-    select * from core.price_today
+timeline as (
+    select * from core.price_timeline
+),
+
+segments as (
+    select * from core.price_segment
+),
+
+series as (
+    select * from core.price_series where price_basis <> 'provider_price'
 ),
 
 run as (
@@ -90,16 +98,19 @@ select
     curves.wide_bracket,
     date_diff('day', curves.oldest_measured_from, run.today) as benchmark_age_days,
     curves.ttft_p50_ms,
-    prices.price_series_id,
-    prices.price_type,
-    prices.usd_per_gpu_hour,
-    prices.price_age_days,
-    cast(prices.usd_per_gpu_hour as double) / (curves.throughput_tok_s_gpu * 3600 / 1e6) as usd_per_million_tokens,
-    cast(prices.usd_per_gpu_hour as double)
+    series.price_series_id,
+    series.price_type,
+    timeline.usd_per_gpu_hour,
+    case
+        when segments.priced_on > run.today then 0
+        else date_diff('day', segments.priced_on, run.today)
+    end as price_age_days,
+    cast(timeline.usd_per_gpu_hour as double) / (curves.throughput_tok_s_gpu * 3600 / 1e6) as usd_per_million_tokens,
+    cast(timeline.usd_per_gpu_hour as double)
     / (curves.throughput_tok_s_gpu * curves.live_traffic_factor * 3600 / 1e6) as usd_per_million_tokens_live,
     case
         when curves.throughput_tok_s_gpu is null then curves.position
-        else prices.null_reason
+        else timeline.null_reason
     end as null_reason,
     curves.disclosure_score,
     curves.eligible,
@@ -108,7 +119,16 @@ select
     curves.method_version,
 from curves
 cross join run
-inner join prices on curves.chip_id = prices.chip_id
+inner join timeline
+    on curves.chip_id = timeline.chip_id
+    and (timeline.valid_from is null or timeline.valid_from <= run.today)
+    and (timeline.valid_to is null or timeline.valid_to > run.today)
+inner join series on timeline.price_series_id = series.price_series_id
+left join segments
+    on timeline.price_series_id = segments.price_series_id
+    and timeline.chip_id = segments.chip_id
+    and segments.valid_from <= run.today
+    and (segments.valid_to is null or segments.valid_to > run.today)
 left join points as below_points on curves.below_point_id = below_points.benchmark_point_id
 left join points as above_points on curves.above_point_id = above_points.benchmark_point_id
 where curves.valid_from <= run.today
