@@ -17,7 +17,7 @@
 -- column: unranked_reason | why the row is not ranked
 -- column: distinguishable | dearer than the first by more than both are uncertain; null: not ranked; false for the first
 -- column: usd_per_million_tokens | cost in US dollars
--- column: uncertainty_share | square root of the summed squares of index band, noise and curve, as shares
+-- column: uncertainty_share | square root of the summed squares of index band, noise and curve, as shares; a band that is not known (see price_band_share) adds nothing, so the true one is larger
 -- column: price_band_share | band of the index behind the price / its value; null: the series has none
 -- column: usd_per_gpu_hour | price in US dollars per GPU-hour
 -- column: price_age_days | days since it was observed
