@@ -15,7 +15,7 @@ import pytest
 from bench_world import INDEX, SERIES, point, priced, retraction
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from price_world import Query, Row, published, quote, world
+from price_world import Query, Row, moment, published, quote, world
 
 SOME = pytest.approx
 
@@ -197,6 +197,39 @@ def test_a_new_voter_is_composition_and_a_rise_of_all_is_price(tmp_path: Path) -
     ) == [
         (date(2026, 11, 29), "price", SOME(0.02 / 3.6), SOME(0, abs=1e-9), SOME(0.02 / 3.6)),
         (date(2026, 11, 30), "price", SOME(0.202 / 3.6), SOME(0.202 / 3.6), SOME(0, abs=1e-6)),
+    ]
+
+
+def test_an_exchange_rate_that_moves_is_no_price_that_moves(tmp_path: Path) -> None:
+    # Five firms ask 2.00 euros, a euro being 1.25 dollars: $2.50. Then it is 1.30: $2.60, and nobody moved.
+    # The second five ask a tenth more besides: $2.86. L = 0.36 / ln(2.86 / 2.50) = 2.675957, of which
+    # ln(1.04) is 0.104953 and ln(1.1) is 0.255047. The third five take dollars then: no rate can be named.
+    firms = [f"firm-{n}" for n in range(5)]
+    rows = [
+        Row(
+            "fx_rate", "rates", moment(day), moment(day),
+            {"rate_date": moment(day).date(), "base_currency": "EUR", "currency": "USD", "rate": rate},
+        )
+        for day, rate in (("2026-11-29", 1.25), ("2026-11-30", 1.30))
+    ]  # fmt: skip
+    for chip, usd, currency in (
+        ("case-still", "2.00", "EUR"), ("case-dearer", "2.20", "EUR"), ("case-dollars", "2.60", "USD"),
+    ):  # fmt: skip
+        rows += [quote(chip, firm, "2.00", "2026-11-29", currency="EUR") for firm in firms]
+        rows += [quote(chip, firm, usd, currency=currency) for firm in firms]
+        rows += [point(chip, "2026-11-01", output_tok_s=1000)]
+    ask = world(tmp_path, rows, marts=["mart.cost_change"])
+    zero = SOME(0, abs=1e-6)
+    moved, rate = SOME(0.255047 / 3.6, abs=1e-6), SOME(0.104953 / 3.6, abs=1e-6)
+    assert ask(
+        "select chip_id, price_effect_usd, "
+        "matched_panel_effect_usd, currency_effect_usd, composition_effect_usd from mart.cost_change "
+        "where chip_id like 'case-%' and cause = 'price' and changed_on = date '2026-11-30' "
+        "and price_series_id = 'index:tokenyield:on_demand:specialist' order by chip_id"
+    ) == [
+        ("case-dearer", SOME(0.36 / 3.6), moved, rate, zero),
+        ("case-dollars", SOME(0.1 / 3.6), None, None, None),
+        ("case-still", SOME(0.1 / 3.6), zero, SOME(0.1 / 3.6), zero),
     ]
 
 

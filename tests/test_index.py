@@ -202,13 +202,14 @@ def test_the_index_of_given_votes(weights, prices, sds, usd, band, backwards) ->
     connection.execute(
         "create table core.rental_vote (date date, chip_id varchar, price_type varchar, "
         "commitment_months bigint, segment varchar, provider_id varchar, usd_per_gpu_hour double, "
-        "sd_usd_per_gpu_hour double, weight double, provider_weight double, status varchar)"
+        "currency varchar, fx_usd_per_unit double, sd_usd_per_gpu_hour double, "
+        "weight double, provider_weight double, status varchar)"
     )
     votes = list(enumerate(zip(prices, sds, weights, strict=True)))
     for number, figures in votes[::-1] if backwards else votes:
         connection.execute(
             "insert into core.rental_vote values "
-            "('2026-11-30', 'chip', 'on_demand', null, 'specialist', ?, ?, ?, ?, ?, 'counted')",
+            "('2026-11-30', 'chip', 'on_demand', null, 'specialist', ?, ?, 'USD', 1, ?, ?, ?, 'counted')",
             [f"p{number}", *figures, figures[-1]],
         )
     connection.execute(f"create table core.rental_index_level as {models['core.rental_index_level'].sql}")

@@ -5,6 +5,7 @@
 -- column: priced_on | UTC day of the observation
 -- column: effective_on | day since when the source says the price holds
 -- column: usd_per_gpu_hour | DECIMAL(18,6)
+-- column: fx_usd_per_unit | US dollars that one unit of `currency` was worth that day
 -- column: lowest_any_region_usd_per_gpu_hour | lowest quote of that day in any region
 -- column: quote_count | quotes behind it, all regions
 -- column: partial_node | no full node is offered; the lowest quote of any size stands
@@ -86,6 +87,8 @@ select
     standing.availability,
     standing.is_seed,
     standing.usd_per_gpu_hour,
+    standing.currency,
+    standing.fx_usd_per_unit,
     all_regions.lowest_any_region_usd_per_gpu_hour,
     all_regions.quote_count,
     standing.source_rank,

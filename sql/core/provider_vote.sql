@@ -4,6 +4,7 @@
 -- Resellers, aggregators, typed facts and statistics never vote.
 -- grain: provider_id, chip_id, price_type, commitment_months, voted_on
 -- column: usd_per_gpu_hour | the vote, DOUBLE, rounded to 6 decimals where it is a median
+-- column: fx_usd_per_unit | US dollars that one unit of `currency` was worth; both null: its asks are in several
 -- column: held_out | why it does not count: too_few_machines or too_few_hosts; null: it counts
 -- column: partial_node | no full node is offered
 -- column: listed_only | the source says nothing of stock
@@ -45,6 +46,8 @@ firm_votes as (
         prices.commitment_months,
         prices.priced_on as voted_on,
         cast(prices.usd_per_gpu_hour as double) as usd_per_gpu_hour,
+        prices.currency,
+        prices.fx_usd_per_unit,
         cast(null as varchar) as held_out,
         prices.partial_node,
         prices.availability = 'listed' as listed_only,
@@ -88,6 +91,8 @@ hosts as (
         priced_on,
         host_key,
         median(cast(usd_per_gpu_hour as double)) as host_usd_per_gpu_hour,
+        case when min(currency) = max(currency) then min(currency) end as currency,
+        case when min(fx_usd_per_unit) = max(fx_usd_per_unit) then min(fx_usd_per_unit) end as fx_usd_per_unit,
         count(machine_key) as machine_count,
         max(looked_at) as observed_at,
         max(case when availability = 'available' then 0 else 1 end) = 1 as listed_only,
@@ -104,6 +109,13 @@ market_votes as (
         hosts.commitment_months,
         hosts.priced_on as voted_on,
         round(median(hosts.host_usd_per_gpu_hour), 6) as usd_per_gpu_hour,
+        case
+            when count(hosts.currency) = count(*) and min(hosts.currency) = max(hosts.currency) then min(hosts.currency)
+        end as currency,
+        case
+            when count(hosts.fx_usd_per_unit) = count(*) and min(hosts.fx_usd_per_unit) = max(hosts.fx_usd_per_unit)
+                then min(hosts.fx_usd_per_unit)
+        end as fx_usd_per_unit,
         case
             when sum(hosts.machine_count) < max(parameters.min_machines) then 'too_few_machines'
             when count(hosts.host_key) < max(parameters.min_hosts) then 'too_few_hosts'
@@ -141,6 +153,8 @@ select
     price_type,
     commitment_months,
     usd_per_gpu_hour,
+    currency,
+    fx_usd_per_unit,
     held_out,
     partial_node,
     listed_only,

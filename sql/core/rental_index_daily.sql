@@ -6,6 +6,7 @@
 -- column: band_usd_per_gpu_hour | larger distance from the index to the first and third quartile of the votes
 -- column: provider_count | fresh votes counted
 -- column: matched_panel_change | index of the providers present on both days, today / the day before - 1
+-- column: exchange_rate_change | part of it that is exchange rates; null where a currency is not known
 -- column: null_reason | too_few_providers
 -- check: segment <> 'blend'
 with
@@ -25,5 +26,6 @@ select
     band_usd_per_gpu_hour,
     provider_count,
     matched_panel_change,
+    exchange_rate_change,
     null_reason,
 from levels

@@ -12,6 +12,7 @@
 -- column: band_usd_per_gpu_hour | larger distance from the index to the first and third quartile of the votes
 -- column: provider_count | fresh votes counted
 -- column: matched_panel_change | index of the providers present on both days, today / the day before - 1
+-- column: exchange_rate_change | part of it that is exchange rates: the same prices at today's rates / at those of the day before - 1; null where a currency is not known
 -- column: null_reason | too_few_providers
 -- check: (usd_per_gpu_hour is null) = (null_reason is not null)
 -- check: is_diagnostic = (segment = 'blend')
@@ -33,6 +34,8 @@ placed as (
         provider_id,
         status,
         usd_per_gpu_hour,
+        currency,
+        fx_usd_per_unit,
         sd_usd_per_gpu_hour,
         weight,
     from all_votes
@@ -49,6 +52,8 @@ placed as (
         provider_id,
         status,
         usd_per_gpu_hour,
+        currency,
+        fx_usd_per_unit,
         sd_usd_per_gpu_hour,
         case when weight is not null then provider_weight end as weight,
     from all_votes
@@ -64,7 +69,34 @@ parameters as (
     where method = 'index' and version = 'v1'
 ),
 
--- Three panels: everybody of the day; and, for movement alone, those of both days, today and the day before.
+-- The providers of a day and of the day before. A price of today at the rate of the day before is another one only
+-- where both are of one currency; where that is not known, neither is what the rate did.
+pairs as (
+    select
+        today.date,
+        today.chip_id,
+        today.price_type,
+        today.commitment_months,
+        today.segment,
+        today.provider_id,
+        today.usd_per_gpu_hour,
+        today.sd_usd_per_gpu_hour,
+        before.usd_per_gpu_hour as before_usd_per_gpu_hour,
+        before.sd_usd_per_gpu_hour as before_sd_usd_per_gpu_hour,
+        case when today.currency = before.currency then before.fx_usd_per_unit / today.fx_usd_per_unit end as rate_ratio,
+        today.weight,
+    from votes as today
+    inner join votes as before
+        on today.date = before.date + 1
+        and today.chip_id = before.chip_id
+        and today.price_type = before.price_type
+        and today.commitment_months is not distinct from before.commitment_months
+        and today.segment = before.segment
+        and today.provider_id = before.provider_id
+),
+
+-- Four panels: everybody of the day; and, for movement alone, those of both days: today, today at the exchange rates
+-- of the day before, and the day before.
 panels as (
     select
         'day' as panel,
@@ -83,45 +115,46 @@ panels as (
 
     select
         'matched_now' as panel,
-        today.date,
-        today.chip_id,
-        today.price_type,
-        today.commitment_months,
-        today.segment,
-        today.provider_id,
-        today.usd_per_gpu_hour,
-        today.sd_usd_per_gpu_hour,
-        today.weight,
-    from votes as today
-    inner join votes as before
-        on today.date = before.date + 1
-        and today.chip_id = before.chip_id
-        and today.price_type = before.price_type
-        and today.commitment_months is not distinct from before.commitment_months
-        and today.segment = before.segment
-        and today.provider_id = before.provider_id
+        date,
+        chip_id,
+        price_type,
+        commitment_months,
+        segment,
+        provider_id,
+        usd_per_gpu_hour,
+        sd_usd_per_gpu_hour,
+        weight,
+    from pairs
+
+    union all
+
+    select
+        'matched_at_rates_before' as panel,
+        date,
+        chip_id,
+        price_type,
+        commitment_months,
+        segment,
+        provider_id,
+        usd_per_gpu_hour * rate_ratio as usd_per_gpu_hour,
+        sd_usd_per_gpu_hour * rate_ratio as sd_usd_per_gpu_hour,
+        weight,
+    from pairs
 
     union all
 
     select
         'matched_before' as panel,
-        today.date,
-        today.chip_id,
-        today.price_type,
-        today.commitment_months,
-        today.segment,
-        today.provider_id,
-        before.usd_per_gpu_hour,
-        before.sd_usd_per_gpu_hour,
-        today.weight,
-    from votes as today
-    inner join votes as before
-        on today.date = before.date + 1
-        and today.chip_id = before.chip_id
-        and today.price_type = before.price_type
-        and today.commitment_months is not distinct from before.commitment_months
-        and today.segment = before.segment
-        and today.provider_id = before.provider_id
+        date,
+        chip_id,
+        price_type,
+        commitment_months,
+        segment,
+        provider_id,
+        before_usd_per_gpu_hour as usd_per_gpu_hour,
+        before_sd_usd_per_gpu_hour as sd_usd_per_gpu_hour,
+        weight,
+    from pairs
 ),
 
 offsets as (
@@ -177,7 +210,7 @@ levels as (
         price_type,
         commitment_months,
         segment,
-        sum(inside * usd) / sum(inside) as level_usd,
+        case when count(usd) = count(*) then sum(inside * usd) / sum(inside) end as level_usd,
         min(case when span_to >= 0.25 * total_weight - 1e-9 then usd end) as first_quartile_usd,
         min(case when span_to >= 0.75 * total_weight - 1e-9 then usd end) as third_quartile_usd,
     from thirds
@@ -192,6 +225,7 @@ matched as (
         now.commitment_months,
         now.segment,
         now.level_usd / before.level_usd - 1 as matched_panel_change,
+        now.level_usd / at_rates_before.level_usd - 1 as exchange_rate_change,
     from levels as now
     inner join levels as before
         on now.panel = 'matched_now'
@@ -201,6 +235,13 @@ matched as (
         and now.price_type = before.price_type
         and now.commitment_months is not distinct from before.commitment_months
         and now.segment = before.segment
+    inner join levels as at_rates_before
+        on at_rates_before.panel = 'matched_at_rates_before'
+        and now.date = at_rates_before.date
+        and now.chip_id = at_rates_before.chip_id
+        and now.price_type = at_rates_before.price_type
+        and now.commitment_months is not distinct from at_rates_before.commitment_months
+        and now.segment = at_rates_before.segment
 ),
 
 counts as (
@@ -241,6 +282,9 @@ select
     case
         when counts.provider_count >= parameters.min_providers then matched.matched_panel_change
     end as matched_panel_change,
+    case
+        when counts.provider_count >= parameters.min_providers then matched.exchange_rate_change
+    end as exchange_rate_change,
     case when counts.provider_count < parameters.min_providers then 'too_few_providers' end as null_reason,
 from counts
 cross join parameters

@@ -5,6 +5,7 @@
 -- column: usd_per_gpu_hour | listed price in US dollars per GPU-hour, DECIMAL(18,6)
 -- column: derivation | null: listed as it is; else how the figure came about: it is shown here, and is no price, vote or offer
 --    anywhere: ask_statistic, or list_price_less_saving (spot: a list price less a stated saving in whole percent)
+-- column: fx_usd_per_unit | US dollars that one unit of `currency` was worth on the day of the look
 -- column: full_node | the quote rents a whole node, or is a price per GPU whatever the machine
 -- column: recorded_to | moment that a newer version of a seed replaced it; null: in force
 -- check: usd_per_gpu_hour > 0
@@ -38,6 +39,8 @@ select
     quotes.full_node,
     quotes.gpu_count,
     quotes.price_usd_per_gpu_hour as usd_per_gpu_hour,
+    quotes.currency,
+    quotes.fx_usd_per_unit,
     snapshots.source_rank,
     snapshots.max_age_days,
     snapshots.passes_on,

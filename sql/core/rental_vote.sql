@@ -5,6 +5,7 @@
 -- as far as ten per cent on that day.
 -- grain: date, chip_id, price_type, commitment_months, provider_id
 -- column: usd_per_gpu_hour | the vote
+-- column: fx_usd_per_unit | US dollars that one unit of `currency` was worth; both null: asks in several currencies
 -- column: sd_usd_per_gpu_hour | larger of the sample sd of its accepted votes of the window and 3 % of the vote; 3 % below ten of them
 -- column: history_votes | accepted votes in the window before the day
 -- column: status | counted, carried, or why it is held out: own_history_outlier, too_few_machines, too_few_hosts
@@ -210,6 +211,8 @@ select
     segment,
     provider_id,
     usd_per_gpu_hour,
+    currency,
+    fx_usd_per_unit,
     sd_usd_per_gpu_hour,
     accepted_votes as history_votes,
     status,

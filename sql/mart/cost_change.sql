@@ -31,7 +31,8 @@
 -- column: price_effect_usd | part that is price
 -- column: factor_effect_usd | part that is another hardware factor
 -- column: record_effect_usd | part that is a record which was mended or withdrawn
--- column: matched_panel_effect_usd | of price_effect_usd, what the providers present on both days moved; null: no own index, or a day between has no matched panel
+-- column: matched_panel_effect_usd | of price_effect_usd, what the providers present on both days moved in their own currencies; null: no own index, or a day between has no matched panel or an unknown currency
+-- column: currency_effect_usd | of price_effect_usd, what exchange rates moved; null likewise
 -- column: composition_effect_usd | of price_effect_usd, the rest: other providers vote, and rounding of the index; null likewise
 -- column: sequential_throughput_effect_usd | another split, throughput first: at the price before
 -- column: sequential_price_effect_usd | and price second: at the throughput after
@@ -44,7 +45,7 @@
 --    - change_usd_per_million_tokens) <= 1e-12 * greatest(1, before_usd_per_million_tokens, after_usd_per_million_tokens)
 -- check: sequential_price_effect_usd is null or abs(sequential_throughput_effect_usd + sequential_price_effect_usd
 --    - change_usd_per_million_tokens) <= 1e-12 * greatest(1, before_usd_per_million_tokens, after_usd_per_million_tokens)
--- check: matched_panel_effect_usd is null or abs(matched_panel_effect_usd + composition_effect_usd
+-- check: matched_panel_effect_usd is null or abs(matched_panel_effect_usd + currency_effect_usd + composition_effect_usd
 --    - price_effect_usd) <= 1e-12 * greatest(1, before_usd_per_million_tokens, after_usd_per_million_tokens)
 -- check: before_until is null or before_until < changed_on
 with
@@ -160,7 +161,8 @@ matched as (
         split.after_point_id,
         split.moved_on,
         sum(ln(1 + own_index.matched_panel_change)) as matched_log,
-        count(own_index.matched_panel_change) = date_diff('day', split.before_priced_on, split.after_priced_on)
+        sum(ln(1 + own_index.exchange_rate_change)) as currency_log,
+        count(own_index.matched_panel_change + own_index.exchange_rate_change) = date_diff('day', split.before_priced_on, split.after_priced_on)
             as every_day_is_matched,
     from split
     inner join own_index
@@ -235,8 +237,13 @@ select
     case
         when split.before_priced_on = split.after_priced_on and split.price_basis = 'own_index' and not split.is_record
             then 0
-        when matched.every_day_is_matched then split.mean_cost * matched.matched_log
+        when matched.every_day_is_matched then split.mean_cost * (matched.matched_log - matched.currency_log)
     end as matched_panel_effect_usd,
+    case
+        when split.before_priced_on = split.after_priced_on and split.price_basis = 'own_index' and not split.is_record
+            then 0
+        when matched.every_day_is_matched then split.mean_cost * matched.currency_log
+    end as currency_effect_usd,
     case
         when split.before_priced_on = split.after_priced_on and split.price_basis = 'own_index' and not split.is_record
             then 0

@@ -147,7 +147,8 @@ select
     case
         when stretches.valid_to is null
             and date_diff('day', stretches.last_seen_at, run.as_of) > stretches.max_age_days
-            then stretches.last_seen_at + cast(stretches.max_age_days as integer) * interval '1' day
+            -- Hours: what a day is, where the clocks change, is the reader's time zone's to say.
+            then stretches.last_seen_at + 24 * cast(stretches.max_age_days as integer) * interval '1' hour
         else stretches.valid_to
     end as valid_to,
 from stretches
