@@ -388,6 +388,49 @@ def forbidden(tree: exp.Expression) -> set[str]:
     return found & (CLOCK | NOT_PORTABLE | {"asof join", "a function as a table"})
 
 
+def counted_in_local_time(tree: exp.Expression) -> list[str]:
+    """Days, dates and differences of instants that are those of the session's time zone.
+
+    Instants are told by their names, which end in `_at` or are `as_of`: one that is read `at time zone 'UTC'`
+    is none any more, and an hour is an hour everywhere.
+    """
+
+    def instants(node: exp.Expression) -> list[exp.Column]:
+        return [
+            column
+            for column in node.find_all(exp.Column)
+            if (column.name.endswith("_at") or column.name == "as_of")
+            and not column.find_ancestor(exp.AtTimeZone)
+        ]
+
+    found = [node for node in tree.find_all(exp.DateDiff) if instants(node)]
+    for node in tree.find_all(exp.Add, exp.Sub):
+        units = {str(part.unit).lower() for part in node.find_all(exp.Interval)}
+        if units - {"hour", "minute", "second"} and instants(node):
+            found.append(node)
+    found += [node for node in tree.find_all(exp.Cast) if node.is_type("date") and instants(node)]
+    return [node.sql("duckdb") for node in found]
+
+
+@EVERY_MODEL
+def test_a_model_counts_no_days_of_the_time_zone_of_a_session(name):
+    assert counted_in_local_time(MODELS[name].tree) == []
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "date_diff('day', seen_at, date '2026-01-01')",
+        "date_diff('hour', a.b, run.as_of)",
+        "seen_at + interval '1' day",
+        "seen_at + 3 * interval '1' day",
+        "cast(seen_at as date)",
+    ],
+)
+def test_local_time_is_recognised(expression):
+    assert counted_in_local_time(sqlglot.parse_one(f"select {expression} as x from a.b", read="duckdb"))
+
+
 @EVERY_MODEL
 def test_a_model_reads_no_clock_and_throws_no_dice(name):
     assert forbidden(MODELS[name].tree) == set()

@@ -146,7 +146,8 @@ select
     stretches.last_seen_at,
     case
         when stretches.valid_to is null
-            and date_diff('day', stretches.last_seen_at, run.as_of) > stretches.max_age_days
+            and date_diff('day', stretches.last_seen_at at time zone 'UTC', run.as_of at time zone 'UTC')
+            > stretches.max_age_days
             -- Hours: what a day is, where the clocks change, is the reader's time zone's to say.
             then stretches.last_seen_at + 24 * cast(stretches.max_age_days as integer) * interval '1' hour
         else stretches.valid_to

@@ -85,7 +85,7 @@ select
         when newest.source is null then 'empty'
         when newest.status <> 'loaded' then 'failing'
         when not sources.is_seed
-            and date_diff('hour', looks.last_success_at, run.as_of) > sources.max_age_days * 24
+            and date_diff('hour', looks.last_success_at at time zone 'UTC', run.as_of at time zone 'UTC') > sources.max_age_days * 24
             then 'stale'
         when newest.refused_share > parameters.warned_anomaly_share then 'degraded'
         else 'ok'
@@ -94,7 +94,7 @@ select
         when newest.source is null then 'nothing fetched or imported yet'
         when newest.status <> 'loaded' then newest.reason
         when not sources.is_seed
-            and date_diff('hour', looks.last_success_at, run.as_of) > sources.max_age_days * 24
+            and date_diff('hour', looks.last_success_at at time zone 'UTC', run.as_of at time zone 'UTC') > sources.max_age_days * 24
             then concat('last good payload is older than ', sources.max_age_days, ' days')
         when newest.refused_share > parameters.warned_anomaly_share
             then cast(round(100 * newest.refused_share) as varchar) || ' % of the newest payload is refused'
@@ -102,7 +102,7 @@ select
     sources.is_fetched,
     sources.seen_live,
     looks.last_success_at,
-    date_diff('hour', looks.last_success_at, run.as_of) as age_hours,
+    date_diff('hour', looks.last_success_at at time zone 'UTC', run.as_of at time zone 'UTC') as age_hours,
     coalesce(counted.snapshots, 0) as snapshots,
     coalesce(counted.candidates, 0) as candidates,
     coalesce(counted.accepted, 0) as accepted,
