@@ -1,9 +1,10 @@
 -- One benchmark point as a source states it, with GPU counts settled and throughputs in one form; one row
--- per raw row. Counts: a stated one wins; else tensor x pipeline x context ranks x replicas x workers. Expert
+-- per raw row and version of it. Counts: a stated one wins; else tensor x pipeline x context ranks x replicas x workers. Expert
 -- parallelism and data-parallel attention add no GPUs; attention of more replicas than ranks says that the ranks
 -- are counted in another way, and leaves the count unknown. Ceilings are physics and no taste: a token costs two
 -- operations per active parameter, and a user's next token waits for the active weights to be read once.
--- grain: source, snapshot_id, row_number
+-- grain: source, snapshot_id, row_number, corrected_by, version
+-- column: corrected_by | locator of the correction that makes the version; null: as stated
 -- column: gpu_count_basis | stated, inferred (from ranks, or a legacy split solved from throughputs) or unknown
 -- column: node_fit | part_of_node, whole_nodes, or not_whole_nodes: GPUs that fill no number of nodes as rented; null: either is unknown
 -- column: tflops_needed_gpu | dense TFLOPS per GPU that the uncached tokens of the point want at least; null: its model's parameters are unknown
@@ -22,7 +23,7 @@
 with
 
 results as (
-    select * from raw.benchmark_result
+    select * from clean.stated_benchmark_result
 ),
 
 snapshots as (
@@ -251,6 +252,8 @@ select
     source,
     snapshot_id,
     row_number,
+    corrected_by,
+    version,
     publisher,
     point_label,
     supersedes_label,
