@@ -23,7 +23,18 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from pipelines import contracts, corrections, decode, outcomes, record, run_context, seed_shapes, seeds, source, sources
+from pipelines import (
+    contracts,
+    corrections,
+    decode,
+    outcomes,
+    record,
+    run_context,
+    seed_shapes,
+    seeds,
+    source,
+    sources,
+)
 from pipelines.contracts import ROW_KINDS, TYPES, RowKind, frame
 from pipelines.seed_shapes import REFERENCE
 from pipelines.seeds import SeedError

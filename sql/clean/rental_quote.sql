@@ -8,7 +8,6 @@
 -- column: full_node | the quote rents a whole node of the chip, or is a price per GPU whatever the machine
 -- column: observed_at | when the source showed the price
 -- column: effective_from | since when the source says it holds; the observation where it does not say
--- column: known_at | when the world could know it
 -- column: reject_reason | why the quote is not accepted; null: accepted
 -- check: reject_reason is not null or price_usd_per_gpu_hour > 0
 with
@@ -83,12 +82,6 @@ per_gpu_hour as (
             when quotes.price_unit = 'instance_hour' then quotes.gpu_count
             when quotes.price_unit in ('term_total', 'instance_month') then quotes.term_hours * quotes.gpu_count
         end as gpu_hours,
-        case
-            when quotes.price_unit = 'gpu_hour' then quotes.price
-            when quotes.price_unit = 'instance_hour' then quotes.price / quotes.gpu_count
-            when quotes.price_unit in ('term_total', 'instance_month')
-                then quotes.price / quotes.term_hours / quotes.gpu_count
-        end * case when quotes.currency = 'USD' then 1 else rates.usd_per_unit end as usd,
     from quotes
     left join rates
         on quotes.source = rates.source
@@ -115,7 +108,8 @@ resolved as (
         per_gpu_hour.fx_usd_per_unit,
         per_gpu_hour.fx_rate_on,
         per_gpu_hour.fx_recorded_at,
-        cast(round(per_gpu_hour.usd, 6) as decimal(18, 6)) as price_usd_per_gpu_hour,
+        cast(round(quotes.price / per_gpu_hour.gpu_hours * per_gpu_hour.fx_usd_per_unit, 6) as decimal(18, 6))
+            as price_usd_per_gpu_hour,
         quotes.price_type,
         quotes.commitment_months,
         quotes.region,
