@@ -188,8 +188,8 @@ def _told_corrections(of_no_fact: int, not_needed: int) -> list[str]:
     if not of_no_fact and not not_needed:
         return []
     return [
-        f"warning: {of_no_fact} corrections fit no fact that is stored here, {not_needed} are no longer needed "
-        "(mart.correction)"
+        f"warning: {of_no_fact} corrections fit no fact that is stored here, "
+        f"{not_needed} are no longer needed (mart.correction)"
     ]
 
 

@@ -14,8 +14,8 @@ A locator names facts in the words of their own source, exactly as stored, `-` w
     rental_quote        <source>/<offer_key>/<region>/<price_type>/<UTC day of observed_at>
     token_price         <source>/<provider>/<raw_model_name>/<tier>/<token_kind>/<UTC day of effective_from>
 
-A reserved price type carries its commitment: `reserved:36m`. Every statement of the fact is meant, however often
-its source repeats it.
+A reserved price type carries its commitment: `reserved:36m`. Every statement of the fact is meant, however
+often its source repeats it.
 """
 
 from __future__ import annotations

@@ -15,7 +15,6 @@ import duckdb
 from pipelines.failure import Failure
 from pipelines.sql_models import Model, ModelError, parse
 
-
 # Of a check that finds thousands of rows the first ones say enough.
 TOLD_ROWS = 20
 
@@ -41,8 +40,9 @@ def build(
 ) -> list[Built]:
     """Create or replace every model and run every check, inside the caller's transaction.
 
-    `checks` are files whose query returns failing rows; where it makes a `message`, that is what is told. Raises CheckFailed, listing every failed check
-    at once, so that the caller rolls back and the last good tables stay.
+    `checks` are files whose query returns failing rows; where it makes a `message`, that is told of each.
+    Raises CheckFailed, listing every failed check at once, so that the caller rolls back and the last good
+    tables stay.
     """
     results, failed = [], []
     for model in models.values():

@@ -43,7 +43,7 @@ def retraction(locator: str, on: str, reason: str) -> Row:
 
 
 def correction(kind: str, locator: str, field: str, expected: str, new: str, on: str, **changes: Any) -> Row:
-    """One figure stated anew: known since `on`; recorded: with which version of the file, by default of that day."""
+    """One figure stated anew, known since `on`; recorded: the version of the file, by default of that day."""
     recorded = moment(changes.pop("recorded", on))
     values = {
         "row_kind": kind, "locator": locator, "action": "correct", "field": field, "value_expected": expected,
