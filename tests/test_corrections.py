@@ -18,7 +18,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from bench_world import INDEX, SERIES, correction, point, priced
+from bench_world import INDEX, SERIES, correction, point, priced, retraction
 from price_world import Query, Row, look, published, quote, world
 
 from pipelines import run
@@ -131,6 +131,10 @@ ROWS = [
     quote("case-untouched", "cloud", 16, "2026-11-18", gpu_count=8, price_unit="instance_hour"),
     quote("case-hidden", "cloud", "1.50", "2026-11-18", source="vast", offer_key="hidden"),
     token("3.00", "2026-10-01"),
+    # Withdrawn as a whole, and what is withdrawn that was never stored.
+    point("case-gone", "2026-10-01", run_id="990"),
+    retraction("lab/run/990", "2026-10-09", "wrong harness"),
+    retraction("lab/run/991", "2026-10-09", "wrong harness"),
     # What a chip costs shows beside a point of it.
     *(point(f"case-{name}", "2026-07-10") for name in ("a16", "again", "mended", "taken", "back", "old")),
     *files(),
@@ -325,6 +329,8 @@ def test_every_correction_in_force_is_shown_with_what_came_of_it(tables: Query) 
         ("r-1", "accelerator_count", "applied", 1, "8", 8, "4"),
         ("r-2", "output_tok_s", "applied", 1, "800", 800, "900"),
         ("r-2", "total_tok_s", "applied", 1, "8000", 8000, "9000"),
+        ("990", None, "applied", 1, None, None, None),
+        ("991", None, "no_such_fact", 0, None, None, None),
         ("case-a16", "value", "applied", 1, "1.78", 1.78, "2.00"),
         ("case-again", "value", "applied", 1, "1.78", 1.78, "2.00"),
         ("case-mended", "value", "no_longer_needed", 1, "1.78", 2.00, "2.00"),

@@ -19,6 +19,14 @@ snapshots as (
     select * from clean.snapshot
 ),
 
+sources as (
+    select * from raw.source where not passes_on
+),
+
+series as (
+    select * from raw.price_series where not passes_on
+),
+
 figures as (
     select * from clean.correctable_figure where not passes_on
 ),
@@ -61,9 +69,9 @@ withheld as (
         corrections.row_kind,
         corrections.locator,
     from corrections
-    inner join raw.source as sources on split_part(corrections.locator, '/', 1) = sources.source
-    where not sources.passes_on
-        and corrections.row_kind <> 'benchmark_result'
+    inner join sources
+        on corrections.row_kind <> 'benchmark_result'
+        and split_part(corrections.locator, '/', 1) = sources.source
 
     union
 
@@ -71,9 +79,9 @@ withheld as (
         corrections.row_kind,
         corrections.locator,
     from corrections
-    inner join raw.price_series as series on split_part(corrections.locator, '/', 2) = series.index_name
-    where not series.passes_on
-        and corrections.row_kind = 'rental_index_value'
+    inner join series
+        on corrections.row_kind = 'rental_index_value'
+        and split_part(corrections.locator, '/', 2) = series.index_name
 )
 
 select
