@@ -47,7 +47,7 @@ class Rewriting:
         for name, model in models.items():  # in dependency order
             if any(d in self.moving or replace(model, d) is not None for d in model.depends_on):
                 self.moving.append(name)
-        self._selects = {name: self._rewritten(models[name]) for name in self.moving}
+        self._selects: dict[str, tuple[str, set[str]]] = {}
 
     def macro(self, name: str, mart: str, description: str, columns: str = "*", condition: str = "") -> Macro:
         """The macro `name` that repeats `mart`: `columns` of the rows of it that meet `condition`.
@@ -57,14 +57,14 @@ class Rewriting:
         """
         needed = self._needed(mart)
         self._check_names([*needed, mart])
-        ctes = ", ".join(f"{_cte(n)} as ({self._selects[n][0]})" for n in needed)
+        ctes = ", ".join(f"{_cte(n)} as ({self._select(n)[0]})" for n in needed)
         with_clause = f"with {ctes} " if ctes else ""
-        body = self._selects[mart][0]
+        body = self._select(mart)[0]
         statement = (
             f"create or replace macro {name}({', '.join(self.parameters)}) as table "
             f"{with_clause}select {columns} from ({body})" + (f" where {condition}" if condition else "")
         )
-        reads = set[str]().union(*(self._selects[n][1] for n in [*needed, mart]))
+        reads = set[str]().union(*(self._select(n)[1] for n in [*needed, mart]))
         return Macro(name, mart, self.parameters, description, statement, tuple(sorted(reads)))
 
     def _needed(self, mart: str) -> list[str]:
@@ -77,6 +77,12 @@ class Rewriting:
                     wanted.add(name)
                     stack.append(name)
         return [name for name in self.moving if name in wanted]
+
+    def _select(self, name: str) -> tuple[str, set[str]]:
+        # Only what some macro needs: a reader's own numbers touch few of the models that move with them.
+        if name not in self._selects:
+            self._selects[name] = self._rewritten(self._models[name])
+        return self._selects[name]
 
     def _rewritten(self, model: Model) -> tuple[str, set[str]]:
         """The model's select over CTEs and replacements, and the stored tables that it still reads."""

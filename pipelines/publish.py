@@ -25,7 +25,7 @@ from typing import Any
 
 import duckdb
 
-from pipelines import as_known, dictionary, own_numbers
+from pipelines import dictionary
 from pipelines.failure import Failure
 from pipelines.macros import Macro, tables_read
 from pipelines.sql_models import Model
@@ -51,7 +51,9 @@ class Published:
     rows: int
 
 
-def publish(warehouse: Warehouse, models: Mapping[str, Model], root: Path) -> Published:
+def publish(
+    warehouse: Warehouse, models: Mapping[str, Model], macros: Iterable[Macro], root: Path
+) -> Published:
     """Write a new version from the last committed build and move `current` to it.
 
     Raises PublishRefused when the last run loaded facts but did not finish its models and checks.
@@ -65,7 +67,6 @@ def publish(warehouse: Warehouse, models: Mapping[str, Model], root: Path) -> Pu
     try:
         with warehouse.beside(unfinished / "tokenyield.duckdb", STORAGE_VERSION) as connection:
             as_of = _finished_as_of(connection)
-            macros = [*as_known.macros(models), *own_numbers.macros(models)]
             tables = _copy(connection, models, macros, unfinished / "parquet")
         dictionary.write(models, macros, unfinished / "DICTIONARY.md")
         manifest = {

@@ -10,10 +10,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime, time
 from functools import cache
 
-from pipelines import as_known, raw, sql_build, sql_models
+from pipelines import as_known, own_numbers, raw, sql_build, sql_models
 from pipelines import publish as publishing
 from pipelines import record as recording
 from pipelines.home import SEEDS, SQL, Home
+from pipelines.macros import Macro
 from pipelines.raw import Loaded
 from pipelines.snapshots import Sidecar, SnapshotStore
 from pipelines.sql_build import Built
@@ -28,6 +29,12 @@ LATE_RECORDS = 7
 def models() -> dict[str, Model]:
     """Every model of the project, in building order."""
     return sql_models.read_models(SQL)
+
+
+@cache
+def macros() -> tuple[Macro, ...]:
+    """Every macro of the published file."""
+    return (*as_known.macros(models()), *own_numbers.macros(models()))
 
 
 def load(
@@ -106,4 +113,4 @@ def catch_up(home: Home, now: datetime | None = None) -> list[Sidecar]:
 
 def publish(home: Home) -> publishing.Published:
     """Publish the last committed build; raises PublishRefused when there is none."""
-    return publishing.publish(Warehouse(home.warehouse), models(), home.published)
+    return publishing.publish(Warehouse(home.warehouse), models(), macros(), home.published)

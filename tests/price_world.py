@@ -19,7 +19,7 @@ from typing import Any
 
 import polars as pl
 
-from pipelines import as_known, own_numbers, raw, run, sql_build, sql_models
+from pipelines import raw, run, sql_build, sql_models
 from pipelines.contracts import ROW_KINDS, checked, frame
 from pipelines.home import Home
 from pipelines.warehouse import Warehouse
@@ -137,8 +137,7 @@ def world(
             _add(connection, "vote_weight", "index", "v1", provider, weight, "a test", None)
         models = _needed(list(marts))
         sql_build.build(connection, models)
-        every = run.models()
-        for macro in [*as_known.macros(every), *own_numbers.macros(every)] if history else ():
+        for macro in run.macros() if history else ():
             if macro.mart in models:
                 connection.execute(macro.statement)
         connection.execute("delete from raw.build")

@@ -360,7 +360,7 @@ def test_points_that_may_not_be_passed_on_are_in_no_table_behind_the_macros(tmp_
         models = {name: model for name, model in needed.items() if (name,) in built}
         connection.execute("update raw.source set passes_on = false where source = 'bench'")
         sql_build.build(connection, models)
-    publish(Warehouse(home.warehouse), models, home.published)
+    publish(Warehouse(home.warehouse), models, own_numbers.macros(models), home.published)
     with duckdb.connect(str(home.current_database), read_only=True) as connection:
         for table in ("core.benchmark_point", "core.benchmark_view", "core.frontier_knot"):
             query = f"select count(*) filter (where chip_id = 'case-two'), count(*) > 0 from {table}"

@@ -18,8 +18,9 @@ from bench_world import point, priced
 from price_world import world
 
 from pipelines import as_known, run
+from pipelines import publish as publishing
 from pipelines.home import PROJECT, Home
-from pipelines.publish import KEPT_VERSIONS, PublishRefused, fingerprint_query, publish
+from pipelines.publish import KEPT_VERSIONS, Published, PublishRefused, fingerprint_query
 from pipelines.sql_build import build
 from pipelines.sql_models import Model, read_models
 from pipelines.warehouse import Warehouse, WarehouseUnreadable
@@ -27,6 +28,11 @@ from pipelines.warehouse import Warehouse, WarehouseUnreadable
 AS_OF = datetime(2026, 11, 30, 12, tzinfo=UTC)
 MARTS = sorted(name for name in run.models() if name.startswith("mart."))
 WITHHELD = ("cgi", "silicon_data", "silicon_data_neocloud", "silicon_data_hyperscaler")
+
+
+def publish(warehouse: Warehouse, models: dict[str, Model], root: Path) -> Published:
+    """A version of whatever models, with the macros of the past."""
+    return publishing.publish(warehouse, models, as_known.macros(models), root)
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
@@ -325,7 +331,7 @@ print(reads, seen[0])
 DIES = """
 import os, signal, sys
 from pathlib import Path
-from pipelines import publish
+from pipelines import as_known, publish
 from pipelines.sql_models import read_models
 from pipelines.warehouse import Warehouse
 
@@ -334,7 +340,9 @@ def die(*_):
 
 {patch}
 base = Path(sys.argv[1])
-publish.publish(Warehouse(base / "warehouse.duckdb"), read_models(base / "sql"), base / "published")
+models = read_models(base / "sql")
+macros = as_known.macros(models)
+publish.publish(Warehouse(base / "warehouse.duckdb"), models, macros, base / "published")
 """
 
 

@@ -313,7 +313,7 @@ def test_a_changed_seed_keeps_what_was_recorded_before(warehouse, store, seeds, 
     assert len(store.sidecars("list_prices")) == 2
     assert [len(store.sidecars(source)) for source in ("deepseek", "articles")] == [1, 1]
 
-    published = publish(warehouse, run.models(), tmp_path / "published")
+    published = publish(warehouse, run.models(), run.macros(), tmp_path / "published")
     with duckdb.connect(str(published.folder / "tokenyield.duckdb"), read_only=True) as connection:
         connection.execute("set TimeZone = 'UTC'")
         assert azure_price(connection, "rental_price") == [Decimal("10.000000")]
@@ -336,7 +336,7 @@ def test_a_row_that_leaves_a_seed_leaves_the_present_and_stays_in_the_past(wareh
     load(warehouse, store, raw.store_seeds(store, seeds, SECOND))
     model(warehouse)
 
-    published = publish(warehouse, run.models(), tmp_path / "published")
+    published = publish(warehouse, run.models(), run.macros(), tmp_path / "published")
     nebius = "select count(*) > 0 from {} where provider_id = 'nebius'"
     with duckdb.connect(str(published.folder / "tokenyield.duckdb"), read_only=True) as connection:
 

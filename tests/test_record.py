@@ -185,16 +185,18 @@ def test_a_late_archive_is_drift_because_of_the_price_and_leaves_the_record(week
     assert recorded(drifted) == recorded(week)
     rows = ask(
         drifted,
-        "select date, cause, price_differs, point_differs, throughput_differs, method_differs, "
+        "select date, cause, fact_timing, price_differs, point_differs, throughput_differs, method_differs, "
         "cast(recorded_usd_per_gpu_hour as double), cast(usd_per_gpu_hour as double), "
         "recorded_usd_per_million_tokens, usd_per_million_tokens, percent "
         f"from mart.drift where {H200} and not recorded_late order by date",
     )
     days = [date(2026, 11, day) for day in (24, 25, 27)]
     was, now = 5.33 / MILLION_TOKENS_PER_GPU_HOUR, 5.50 / MILLION_TOKENS_PER_GPU_HOUR
-    assert [row[:8] for row in rows] == [(d, "price", True, False, False, False, 5.33, 5.5) for d in days]
+    # Stored on the 28th without a word of when it was published: known then, and no sooner.
+    how = ("price", "later_known", True, False, False, False)
+    assert [row[:9] for row in rows] == [(d, *how, 5.33, 5.5) for d in days]
     for row in rows:
-        assert row[8:] == pytest.approx((was, now, 3.1894934), rel=1e-7)
+        assert row[9:] == pytest.approx((was, now, 3.1894934), rel=1e-7)
     # Only the H200 on that index has another price; every tier of it drifts, and nothing else does.
     assert ask(drifted, "select distinct chip_id, price_series_id, cause from mart.drift") == [
         ("h200-sxm-141", "index:savrn_ai_index:on_demand", "price")

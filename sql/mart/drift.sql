@@ -17,6 +17,7 @@
 -- column: speed_tier | max_throughput, or the output speed that each user sees in tok/s
 -- column: price_series_id | the price series
 -- column: cause | gone (no cost is derived today), method (another version, whatever else differs), several (both the price and the point or throughput), price, point (another point), throughput (another value of the same point) or unattributed (none of these)
+-- column: fact_timing | late_data (a fact behind today's value could be known by then and came into our store afterwards), later_known (it could be known only later, as what was mended), both, or null: neither
 -- column: price_differs | the price is another one, or known on one side alone
 -- column: point_differs | the point, or one of the bracket, is another one
 -- column: throughput_differs | the throughput is another one
@@ -51,6 +52,59 @@ recorded as (
 
 daily as (
     select * from mart.cost_per_million_tokens_daily
+),
+
+index_values as (
+    select * from core.known_rental_index_value
+),
+
+quotes as (
+    select * from core.known_rental_quote
+),
+
+votes as (
+    select * from core.rental_vote
+),
+
+own_index as (
+    select * from core.rental_index_daily
+),
+
+points as (
+    select * from core.benchmark_statement
+),
+
+-- What a price may stand on: a published value, a quote, or the newest of the quotes that voted on a day.
+price_facts as (
+    select
+        index_value_id as price_fact_id,
+        known_at,
+        recorded_at,
+    from index_values
+
+    union all
+
+    select
+        quote_id as price_fact_id,
+        known_at,
+        recorded_at,
+    from quotes
+
+    union all
+
+    select
+        own_index.index_id || '/' || own_index.chip_id || '/' || cast(own_index.date as varchar) as price_fact_id,
+        max(quotes.known_at) as known_at,
+        max(quotes.recorded_at) as recorded_at,
+    from own_index
+    inner join votes
+        on own_index.date = votes.date
+        and own_index.chip_id = votes.chip_id
+        and own_index.price_type = votes.price_type
+        and own_index.commitment_months is not distinct from votes.commitment_months
+        and own_index.segment = votes.segment
+    inner join quotes on votes.quote_id = quotes.quote_id
+    group by own_index.index_id, own_index.chip_id, own_index.date
 ),
 
 paired as (
@@ -105,6 +159,42 @@ compared as (
             else abs(today_usd_per_million_tokens - usd_per_million_tokens) > 1e-9 * usd_per_million_tokens
         end as cost_differs,
     from paired
+),
+
+drifted as (
+    select *
+    from compared
+    where cost_differs
+        or (not is_absent and (price_differs or throughput_differs))
+),
+
+new_facts as (
+    select
+        drifted.*,
+        coalesce(
+            (price_differs and price_facts.recorded_at > drifted.as_of and price_facts.known_at <= drifted.as_of)
+            or (
+                (point_differs or throughput_differs)
+                and (
+                    (below.recorded_at > as_of and below.known_at <= as_of)
+                    or (above.recorded_at > as_of and above.known_at <= as_of)
+                )
+            ),
+            false
+        ) as has_late_data,
+        coalesce(
+            (price_differs and price_facts.known_at > drifted.as_of)
+            or (
+                (point_differs or throughput_differs)
+                and (below.known_at > as_of or above.known_at > as_of or stood.retraction_known_at > as_of)
+            ),
+            false
+        ) as has_later_known,
+    from drifted
+    left join price_facts on drifted.today_price_fact_id = price_facts.price_fact_id
+    left join points as stood on drifted.benchmark_point_id = stood.benchmark_point_id
+    left join points as below on drifted.today_benchmark_point_id = below.benchmark_point_id
+    left join points as above on drifted.today_above_point_id = above.benchmark_point_id
 )
 
 select
@@ -130,6 +220,11 @@ select
         when throughput_differs then 'throughput'
         else 'unattributed'
     end as cause,
+    case
+        when has_late_data and has_later_known then 'both'
+        when has_late_data then 'late_data'
+        when has_later_known then 'later_known'
+    end as fact_timing,
     price_differs,
     point_differs,
     throughput_differs,
@@ -154,6 +249,4 @@ select
     recorded_late,
     recorded_at,
     record_id,
-from compared
-where cost_differs
-    or (not is_absent and (price_differs or throughput_differs))
+from new_facts
