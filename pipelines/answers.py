@@ -78,6 +78,13 @@ select
     (select count(*) from mart.drift) as drifted,
 """
 
+CORRECTIONS = """
+select
+    count(*) filter (where status = 'no_such_fact') as of_no_fact,
+    count(*) filter (where status = 'no_longer_needed') as not_needed,
+from mart.correction
+"""
+
 SOURCE_COLUMNS = [
     "source", "kind", "key", "live", "seen_live", "cadence", "status", "last_success", "age_hours", "rows",
     "unmapped",
@@ -156,13 +163,16 @@ def print_status(home: Home, output: str) -> None:
     with published(home) as connection:
         names, rows = rows_of(connection, STATUS)
         record = _told_record(*connection.execute(RECORD).fetchone())
+        idle = _told_corrections(*connection.execute(CORRECTIONS).fetchone())
         waiting = len(list(home.snapshots.glob("*/*/sidecar.json"))) - _loaded(connection, home)
     print_rows(names, rows, output)
     manifest = json.loads((home.published / "current" / "manifest.json").read_text(encoding="utf-8"))
     note = f"published {manifest['version']}, facts as of {manifest['as_of']}"
     if waiting > 0:
         note += f"; {waiting} payloads stored since then: run `tokenyield build`"
-    Console(stderr=True, highlight=False).print(f"{note}\n{record}", markup=False, soft_wrap=True)
+    Console(stderr=True, highlight=False).print(
+        "\n".join([note, record, *idle]), markup=False, soft_wrap=True
+    )
 
 
 def _told_record(last: date | None, missed: int, late: int, drifted: int) -> str:
@@ -171,6 +181,16 @@ def _told_record(last: date | None, missed: int, late: int, drifted: int) -> str
         return "no record of a day is in it yet"
     told = f"last record in it: {last or 'none that can be read'}; {missed} days missed, {late} recorded late"
     return f"{told} (mart.missed_record); {drifted} recorded yields differ today (mart.drift)"
+
+
+def _told_corrections(of_no_fact: int, not_needed: int) -> list[str]:
+    """Corrections that change nothing, in one line; no line where there are none."""
+    if not of_no_fact and not not_needed:
+        return []
+    return [
+        f"warning: {of_no_fact} corrections fit no fact that is stored here, "
+        f"{not_needed} are no longer needed (mart.correction)"
+    ]
 
 
 def _loaded(connection: duckdb.DuckDBPyConnection, home: Home) -> int:

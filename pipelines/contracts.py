@@ -342,11 +342,14 @@ FX_RATE = RowKind(
 
 CORRECTION = RowKind(
     "correction",
-    "What a person says of facts that are stored: from its day on they no longer count. Nothing is overwritten.",
+    "What a person says of stored facts: that a figure was stated wrongly, or that they no longer count. Nothing is overwritten.",
     parse_columns("""
-        row_kind          | text!    | what is corrected [one of: benchmark_result]
-        locator           | text!    | which: <publisher>/run/<run_id>, <publisher>/result/<result_id> or a benchmark_point_id
-        action            | text!    | what is done: retract takes the facts out of current views [one of: retract]
+        row_kind          | text!    | what is corrected [one of: benchmark_result, rental_quote, rental_index_value, token_price]
+        locator           | text!    | which facts, in the grammar of pipelines/corrections.py
+        action            | text!    | correct states a figure anew; retract takes benchmark results out of current views [one of: correct, retract]
+        field             | text     | the figure that is corrected, a column of that row kind; null: retracted as a whole
+        value_expected    | text     | the figure as its source states it, digit by digit; another one fails the build
+        value_new         | text     | the figure as it should have been, in the same unit
         reason            | text!    | why
         decided_on        | date!    | day of the decision at its publisher
         known_at          | instant  | when the world could know it

@@ -23,7 +23,18 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from pipelines import contracts, decode, outcomes, record, run_context, seed_shapes, seeds, source, sources
+from pipelines import (
+    contracts,
+    corrections,
+    decode,
+    outcomes,
+    record,
+    run_context,
+    seed_shapes,
+    seeds,
+    source,
+    sources,
+)
 from pipelines.contracts import ROW_KINDS, TYPES, RowKind, frame
 from pipelines.seed_shapes import REFERENCE
 from pipelines.seeds import SeedError
@@ -32,7 +43,7 @@ from pipelines.source import Parsed, Part, Source, SourceError
 from pipelines.warehouse import ArrowFrame
 
 REFERENCE_SOURCE = "seeds"
-SHARED_BY_PARSERS = (contracts, decode, outcomes, run_context, seed_shapes, seeds, source)
+SHARED_BY_PARSERS = (contracts, corrections, decode, outcomes, run_context, seed_shapes, seeds, source)
 KEY_DDL = "source varchar not null, snapshot_id varchar not null, row_number bigint not null"
 OWN_TABLES = {
     "run": "as_of timestamptz not null",

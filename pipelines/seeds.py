@@ -17,7 +17,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pipelines.contracts import ROW_KINDS, Column, ContractError, RowKind, checked, fit
+from pipelines import corrections
+from pipelines.contracts import CORRECTION, ROW_KINDS, Column, ContractError, RowKind, checked, fit
 from pipelines.decode import amount, iso_date, iso_instant, strict_csv
 from pipelines.failure import Failure
 from pipelines.seed_shapes import REFERENCE
@@ -85,6 +86,8 @@ def fact_rows(kind: RowKind, path: str, body: bytes) -> Iterable[Accepted]:
             if row.get("known_at") is None:
                 raise ContractError("a typed fact says when the world could know it", "known_at", None)
             row = checked(kind, row)
+            if kind is CORRECTION:
+                corrections.check(row)
         except ContractError as error:
             raise SeedError(f"{path}:{line}: {error}") from error
         yield Accepted(kind.name, row, locator=f"line {line}")

@@ -15,6 +15,9 @@ import duckdb
 from pipelines.failure import Failure
 from pipelines.sql_models import Model, ModelError, parse
 
+# Of a check that finds thousands of rows the first ones say enough.
+TOLD_ROWS = 20
+
 
 class CheckFailed(Failure):
     """Checks found rows that must not be; lists all of them. The transaction is rolled back."""
@@ -37,8 +40,9 @@ def build(
 ) -> list[Built]:
     """Create or replace every model and run every check, inside the caller's transaction.
 
-    `checks` are files whose query returns failing rows. Raises CheckFailed, listing every failed check
-    at once, so that the caller rolls back and the last good tables stay.
+    `checks` are files whose query returns failing rows; where it makes a `message`, that is told of each.
+    Raises CheckFailed, listing every failed check at once, so that the caller rolls back and the last good
+    tables stay.
     """
     results, failed = [], []
     for model in models.values():
@@ -54,8 +58,7 @@ def build(
         results.append(built)
         progress(built)
     for path in checks:
-        if count := _count(connection, path, f"from ({parse(path, path.read_text()).sql('duckdb')})"):
-            failed.append(f"{path}: {count} rows")
+        failed += _found(connection, path)
     _drop_orphans(connection, models)
     if failed:
         raise CheckFailed("checks failed, nothing was changed:\n  " + "\n  ".join(failed))
@@ -99,6 +102,16 @@ def _violations(
         # A check that is unknown for a row is not passed by it: say `x is null or ...` where null is fine.
         if count := _count(connection, model.path, f"from {model.name} where ({expression}) is not true"):
             yield f"{model.path}: {count} rows break `{expression}`"
+
+
+def _found(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[str]:
+    query = parse(path, path.read_text()).sql("duckdb")
+    count = _count(connection, path, f"from ({query})")
+    if count:
+        yield f"{path}: {count} rows"
+    if count and "message" in (row[0] for row in _run(connection, path, f"describe {query}").fetchall()):
+        told = f"select message from ({query}) order by message limit {TOLD_ROWS}"
+        yield from (f"  {message}" for (message,) in _run(connection, path, told).fetchall())
 
 
 def _comment(connection: duckdb.DuckDBPyConnection, model: Model) -> None:

@@ -42,6 +42,16 @@ def retraction(locator: str, on: str, reason: str) -> Row:
     return Row("correction", "withdrawals", seen, seen, values)
 
 
+def correction(kind: str, locator: str, field: str, expected: str, new: str, on: str, **changes: Any) -> Row:
+    """One figure stated anew, known since `on`; recorded: the version of the file, by default of that day."""
+    recorded = moment(changes.pop("recorded", on))
+    values = {
+        "row_kind": kind, "locator": locator, "action": "correct", "field": field, "value_expected": expected,
+        "value_new": new, "reason": "a slip", "decided_on": moment(on).date(), "known_at": moment(on),
+    }  # fmt: skip
+    return Row("correction", "corrections", recorded, recorded, values | changes)
+
+
 def priced(chip: str, usd: str, on: str = "2025-01-01") -> Row:
     """A price series of one constant: usd per GPU-hour from `on` on."""
     return published(INDEX, chip, usd, on, on)

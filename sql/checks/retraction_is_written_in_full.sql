@@ -4,5 +4,5 @@ select
     correction_id,
     locator,
 from core.correction
-where row_kind = 'benchmark_result'
+where action = 'retract'
     and not regexp_matches(locator, '^([^/A-Z ]+/(run|result)/[^ ].*|[0-9a-f]{16})$')

@@ -1,9 +1,8 @@
--- One benchmark point as a source states it, with GPU counts settled and throughputs in one form; one row
--- per raw row. Counts: a stated one wins; else tensor x pipeline x context ranks x replicas x workers. Expert
--- parallelism and data-parallel attention add no GPUs; attention of more replicas than ranks says that the ranks
--- are counted in another way, and leaves the count unknown. Ceilings are physics and no taste: a token costs two
--- operations per active parameter, and a user's next token waits for the active weights to be read once.
--- grain: source, snapshot_id, row_number
+-- One benchmark point as a source states it or a correction does, with GPU counts settled and throughputs in one form; one
+-- row per raw row and version. A stated count wins; else tensor x pipeline x context ranks x replicas x workers. Expert
+-- parallelism and data-parallel attention add no GPUs; attention of more replicas than ranks leaves the count unknown.
+-- Ceilings are physics: two operations per active parameter and token, and the active weights read once per user's token.
+-- grain: source, snapshot_id, row_number, corrected_by, version
 -- column: gpu_count_basis | stated, inferred (from ranks, or a legacy split solved from throughputs) or unknown
 -- column: node_fit | part_of_node, whole_nodes, or not_whole_nodes: GPUs that fill no number of nodes as rented; null: either is unknown
 -- column: tflops_needed_gpu | dense TFLOPS per GPU that the uncached tokens of the point want at least; null: its model's parameters are unknown
@@ -15,14 +14,13 @@
 -- column: output_tok_s_gpu | output tokens per second / all GPUs
 -- column: output_tok_s_decode_gpu | output tokens per second / decode GPUs, disaggregated serving only
 -- column: input_tok_s_prefill_gpu | input tokens per second / prefill GPUs, disaggregated serving only
--- column: known_at | when the world could know it
 -- column: reject_reason | why the point is not accepted; null: accepted
 -- check: reject_reason is not null or accelerator_count is null or accelerator_count > 0
 -- check: prefill_accelerator_count is null or disaggregated
 with
 
 results as (
-    select * from raw.benchmark_result
+    select * from clean.stated_benchmark_result
 ),
 
 snapshots as (
@@ -251,6 +249,8 @@ select
     source,
     snapshot_id,
     row_number,
+    corrected_by,
+    version,
     publisher,
     point_label,
     supersedes_label,

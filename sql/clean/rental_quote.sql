@@ -1,13 +1,13 @@
 -- One quote as a source listed it, in US dollars per GPU-hour, with what is wrong with it; one row per raw row.
 -- grain: source, snapshot_id, row_number
 -- column: price_usd_per_gpu_hour | DECIMAL(18,6), rounded once from the stated amount; null: see reject_reason
+-- column: gpu_hours | GPU-hours that one price_unit buys; null: not known
 -- column: fx_usd_per_unit | US dollars for one unit of `currency` on the day of the look; 1 for US dollars; null: no rate within seven days
 -- column: fx_rate_on | day of that rate
 -- column: fx_recorded_at | moment that it was stored; the price was not known to us before
 -- column: full_node | the quote rents a whole node of the chip, or is a price per GPU whatever the machine
 -- column: observed_at | when the source showed the price
 -- column: effective_from | since when the source says it holds; the observation where it does not say
--- column: known_at | when the world could know it
 -- column: reject_reason | why the quote is not accepted; null: accepted
 -- check: reject_reason is not null or price_usd_per_gpu_hour > 0
 with
@@ -78,11 +78,10 @@ per_gpu_hour as (
         rates.rate_on as fx_rate_on,
         rates.recorded_at as fx_recorded_at,
         case
-            when quotes.price_unit = 'gpu_hour' then quotes.price
-            when quotes.price_unit = 'instance_hour' then quotes.price / quotes.gpu_count
-            when quotes.price_unit in ('term_total', 'instance_month')
-                then quotes.price / quotes.term_hours / quotes.gpu_count
-        end * case when quotes.currency = 'USD' then 1 else rates.usd_per_unit end as usd,
+            when quotes.price_unit = 'gpu_hour' then 1
+            when quotes.price_unit = 'instance_hour' then quotes.gpu_count
+            when quotes.price_unit in ('term_total', 'instance_month') then quotes.term_hours * quotes.gpu_count
+        end as gpu_hours,
     from quotes
     left join rates
         on quotes.source = rates.source
@@ -105,10 +104,12 @@ resolved as (
         quotes.currency,
         quotes.price_unit,
         quotes.term_hours,
+        per_gpu_hour.gpu_hours,
         per_gpu_hour.fx_usd_per_unit,
         per_gpu_hour.fx_rate_on,
         per_gpu_hour.fx_recorded_at,
-        cast(round(per_gpu_hour.usd, 6) as decimal(18, 6)) as price_usd_per_gpu_hour,
+        cast(round(quotes.price / per_gpu_hour.gpu_hours * per_gpu_hour.fx_usd_per_unit, 6) as decimal(18, 6))
+            as price_usd_per_gpu_hour,
         quotes.price_type,
         quotes.commitment_months,
         quotes.region,
@@ -309,6 +310,7 @@ select
     resolved.currency,
     resolved.price_unit,
     resolved.term_hours,
+    resolved.gpu_hours,
     resolved.fx_usd_per_unit,
     resolved.fx_rate_on,
     resolved.fx_recorded_at,

@@ -1,7 +1,7 @@
 -- One accepted benchmark point as one payload states it, as a fact with its three times; one row per point
--- of a snapshot. The same point stated by several payloads shares a benchmark_point_id.
+-- of a snapshot and version of it. The same point stated by several payloads shares a benchmark_point_id.
 -- grain: benchmark_result_id
--- column: benchmark_result_id | key: source, snapshot and row
+-- column: benchmark_result_id | key: source, snapshot and row, and the version where it is not the row as stated
 -- column: benchmark_point_id | key of the point: who published it, run, chip, model, server, workload and load, without the attempt;
 --    the publisher's own key where it has one
 -- column: config_id | key of how it was served: engine, version, image, precisions, parallelism
@@ -9,7 +9,8 @@
 -- column: cache_state | of the prefix cache: cold, warm or unstated; each is a series of its own
 -- column: parallelism | ranks in words, tp4-ep4-dpa; what is not stated is left out
 -- column: parallelism_stated | the ranks are stated, and agree with the GPUs
--- column: recorded_to | moment that a newer version of a seed replaced it; null: in force
+-- column: corrected_by | locator of the correction that makes the version; null: as stated
+-- column: recorded_to | moment that a newer version of a seed or a correction replaced it; null: in force
 with
 
 results as (
@@ -18,6 +19,10 @@ results as (
 
 snapshots as (
     select * from clean.snapshot
+),
+
+versions as (
+    select * from clean.corrected_row where row_kind = 'benchmark_result'
 ),
 
 parameters as (
@@ -73,58 +78,92 @@ keyed as (
     from results
     cross join parameters
     where reject_reason is null
+),
+
+identified as (
+    select
+        *,
+        -- A corrected row is the same point, whatever condition of it was stated wrongly.
+        first_value(
+            substr(
+                md5(
+                    case
+                        -- What its publisher has a key for stays the same result when a condition of it is corrected.
+                        when result_id is not null then concat_ws('|', publisher, 'result', result_id)
+                        else concat_ws(
+                            '|',
+                            publisher,
+                            coalesce(point_label, '-'),
+                            coalesce(run_id, coalesce(cast(measured_on as varchar), '-')),
+                            coalesce(chip_id, raw_chip_name),
+                            coalesce(model_id, raw_model_name),
+                            coalesce(weight_precision, '-'),
+                            coalesce(engine, '-'),
+                            coalesce(speculative_method, '-'),
+                            topology,
+                            parallelism,
+                            workload_id,
+                            load_point
+                        )
+                    end
+                ),
+                1,
+                16
+            )
+        ) over (
+            partition by source, snapshot_id, row_number
+            order by version, corrected_by
+            rows between unbounded preceding and current row
+        ) as benchmark_point_id,
+    from keyed
 )
 
 select
-    concat(keyed.source, '/', keyed.snapshot_id, '/', keyed.row_number) as benchmark_result_id,
-    substr(
-        md5(
-            case
-                -- What its publisher has a key for stays the same result when a condition of it is corrected.
-                when keyed.result_id is not null then concat_ws('|', keyed.publisher, 'result', keyed.result_id)
-                else concat_ws(
-                    '|',
-                    keyed.publisher,
-                    coalesce(keyed.point_label, '-'),
-                    coalesce(keyed.run_id, coalesce(cast(keyed.measured_on as varchar), '-')),
-                    coalesce(keyed.chip_id, keyed.raw_chip_name),
-                    coalesce(keyed.model_id, keyed.raw_model_name),
-                    coalesce(keyed.weight_precision, '-'),
-                    coalesce(keyed.engine, '-'),
-                    coalesce(keyed.speculative_method, '-'),
-                    keyed.topology,
-                    keyed.parallelism,
-                    keyed.workload_id,
-                    keyed.load_point
-                )
-            end
-        ),
-        1,
-        16
-    ) as benchmark_point_id,
+    concat(
+        identified.source,
+        '/',
+        identified.snapshot_id,
+        '/',
+        identified.row_number,
+        case when identified.version > 0 then concat('/version-', identified.version) else '' end
+    ) as benchmark_result_id,
     substr(
         md5(
             concat_ws(
                 '|',
-                coalesce(keyed.engine, '-'),
-                coalesce(keyed.engine_version, '-'),
-                coalesce(keyed.image, '-'),
-                coalesce(keyed.weight_precision, '-'),
-                coalesce(keyed.kv_precision, '-'),
-                keyed.parallelism
+                coalesce(identified.engine, '-'),
+                coalesce(identified.engine_version, '-'),
+                coalesce(identified.image, '-'),
+                coalesce(identified.weight_precision, '-'),
+                coalesce(identified.kv_precision, '-'),
+                identified.parallelism
             )
         ),
         1,
         16
     ) as config_id,
-    keyed.*,
+    identified.*,
     snapshots.source_rank,
     snapshots.passes_on,
-    snapshots.recorded_at,
-    snapshots.recorded_to,
-from keyed
+    coalesce(versions.recorded_at, snapshots.recorded_at) as recorded_at,
+    case when versions.source is null then snapshots.recorded_to else versions.recorded_to end as recorded_to,
+from identified
 inner join snapshots
-    on keyed.source = snapshots.source
-    and keyed.snapshot_id = snapshots.snapshot_id
-where keyed.chip_id is not null
-    and keyed.model_id is not null
+    on identified.source = snapshots.source
+    and identified.snapshot_id = snapshots.snapshot_id
+left join versions
+    on identified.source = versions.source
+    and identified.snapshot_id = versions.snapshot_id
+    and identified.row_number = versions.row_number
+    and identified.version = versions.version
+    and coalesce(identified.corrected_by, versions.locator) = versions.locator
+    and coalesce(versions.benchmark_point_id, identified.benchmark_point_id) = identified.benchmark_point_id
+where identified.chip_id is not null
+    and identified.model_id is not null
+    -- A locator that means another point of the run makes no version of this one.
+    and (identified.version = 0 or versions.source is not null)
+-- Two names of one row are found by a check; until it is mended, the row as stated ends with the first.
+qualify row_number() over (
+    partition by identified.source, identified.snapshot_id, identified.row_number, identified.version
+    order by versions.recorded_to nulls last
+) = 1

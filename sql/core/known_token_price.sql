@@ -8,10 +8,32 @@ prices as (
 
 run as (
     select * from core.run
+),
+
+known as (
+    select prices.*
+    from prices
+    cross join run
+    where prices.known_at <= run.as_of
+        and prices.recorded_to is null
+),
+
+corrected as (
+    select
+        source,
+        snapshot_id,
+        row_number,
+        max(version) as version,
+    from known
+    where version > 0
+    group by source, snapshot_id, row_number
 )
 
-select prices.*
-from prices
-cross join run
-where prices.known_at <= run.as_of
-    and prices.recorded_to is null
+-- One look shows one price: of a row that was corrected the version in force stands, and not beside the stated one.
+select known.*
+from known
+left join corrected
+    on known.source = corrected.source
+    and known.snapshot_id = corrected.snapshot_id
+    and known.row_number = corrected.row_number
+where known.version = coalesce(corrected.version, 0)

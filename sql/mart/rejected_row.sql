@@ -32,7 +32,7 @@ prices as (
 ),
 
 results as (
-    select * from clean.benchmark_result where reject_reason is not null
+    select * from clean.benchmark_result where reject_reason is not null and version = 0
 ),
 
 evaluations as (
