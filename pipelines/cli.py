@@ -294,6 +294,34 @@ def status(output: FormatOption = Format.table) -> None:
 
 
 @app.command()
+def schedule(
+    days: Annotated[int, typer.Option(min=1, max=3660, help="How far to look back.")] = 31,
+    output: FormatOption = Format.table,
+) -> None:
+    """Which slots of the schedules were missed, failed or are due; the accounts of all on standard error."""
+    home = Home.from_environment()
+    if not home.dagster.is_dir():
+        raise Failure(f"no schedule has run in {home.root} yet; `tokenyield dev` runs them")
+    dagster_home(home)
+    import dagster as dg
+
+    from pipelines.schedules import SCHEDULES
+    from pipelines.slots import slots
+
+    with dg.DagsterInstance.get() as instance:
+        found = list(slots(instance, SCHEDULES, datetime.now(UTC), days))
+    wrong = [
+        (one.schedule, slot, state)
+        for one in found
+        for slot, state in one.states.items()
+        if state in ("missed", "failed", "due")
+    ]
+    answers.print_rows(["schedule", "slot", "state"], wrong, output)
+    for one in found:
+        errors.print(one.told, markup=False)
+
+
+@app.command()
 def dev() -> None:
     """Open Dagster's UI with the schedules running."""
     dagster_home(Home.from_environment())
