@@ -78,6 +78,13 @@ select
     (select count(*) from mart.drift) as drifted,
 """
 
+ALERTS = """
+select
+    coalesce(sum(kinds.number), 0) as standing,
+    string_agg(kinds.number || ' ' || kinds.kind, ', ' order by kinds.kind) as kinds,
+from (select kind, count(*) as number from mart.alert group by kind) as kinds
+"""
+
 SOURCE_COLUMNS = [
     "source", "kind", "key", "live", "seen_live", "cadence", "status", "last_success", "age_hours", "rows",
     "unmapped",
@@ -152,17 +159,22 @@ def print_sources(home: Home, output: str) -> None:
 
 
 def print_status(home: Home, output: str) -> None:
-    """Print the accounts of every stored payload, the age of the copy and the state of the record."""
+    """Print the accounts of every stored payload; the age of the copy, the record and the alerts."""
     with published(home) as connection:
         names, rows = rows_of(connection, STATUS)
         record = _told_record(*connection.execute(RECORD).fetchone())
+        alerts, kinds = connection.execute(ALERTS).fetchone()
         waiting = len(list(home.snapshots.glob("*/*/sidecar.json"))) - _loaded(connection, home)
     print_rows(names, rows, output)
     manifest = json.loads((home.published / "current" / "manifest.json").read_text(encoding="utf-8"))
     note = f"published {manifest['version']}, facts as of {manifest['as_of']}"
     if waiting > 0:
         note += f"; {waiting} payloads stored since then: run `tokenyield build`"
-    Console(stderr=True, highlight=False).print(f"{note}\n{record}", markup=False, soft_wrap=True)
+    Console(stderr=True, highlight=False).print(
+        f"{note}\n{record}\n{alerts} alerts stand (mart.alert)" + (f": {kinds}" if kinds else ""),
+        markup=False,
+        soft_wrap=True,
+    )
 
 
 def _told_record(last: date | None, missed: int, late: int, drifted: int) -> str:

@@ -39,7 +39,7 @@ RECORD = dg.define_asset_job(
 PUBLISH = dg.define_asset_job(
     "publish",
     selection=dg.AssetSelection.groups("published"),
-    description="Swap in a new published copy.",
+    description="Swap in a new published copy, then tell what is new in it.",
 )
 JOBS = [BUILD, INGEST, MODEL, RECORD, PUBLISH]
 
