@@ -16,7 +16,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -100,13 +100,13 @@ def tell(
 ) -> Told:
     """Tell the alerts of the last committed build that were not told before, and remember them in `memory`.
 
-    The first telling, and one after a damaged memory, says in one message what stands. A build that looks at
-    another day (`as_of`) tells nothing: its alerts are not today's. What may not be passed on is told to the
-    log alone. Raises what reading the warehouse raises, and nothing for webhook or memory.
+    The first telling, and one after a damaged memory, says in one message what stands. A build that looks
+    back by more than a day (`as_of`) tells nothing: its alerts are not today's. What may not be passed on is
+    told to the log alone. Raises what reading the warehouse raises, and nothing for webhook or memory.
     """
     now = now or datetime.now(UTC)
     as_of, standing = _standing(warehouse)
-    if as_of.date() != now.date():
+    if abs(now - as_of) > timedelta(days=1):
         log.info(f"alerts  nothing told: the build is as of {as_of:%Y-%m-%d}")
         return Told(len(standing), 0, None)
     known = _remembered(memory, log)

@@ -325,6 +325,17 @@ def schedule(
 def dev() -> None:
     """Open Dagster's UI with the schedules running."""
     dagster_home(Home.from_environment())
+    import dagster as dg
+
+    # A cron that cannot be read is an error here, and not a line in the log of a server.
+    from pipelines import schedules  # noqa: F401
+    from pipelines.orphans import fail_orphans
+
+    with dg.DagsterInstance.get() as instance:
+        for run_id in fail_orphans(instance):
+            errors.print(
+                f"run {run_id} was cut off when it last ran; it is on record as failed", markup=False
+            )
     os.chdir(PROJECT)
     os.environ["VIRTUAL_ENV"] = sys.prefix
     command = Path(sys.executable).with_name("dg")

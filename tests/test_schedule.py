@@ -20,10 +20,12 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+from dagster._core.events import EngineEventData
 from dagster._core.test_utils import create_run_for_test
 from test_cli import one_error, tokenyield
 
 from pipelines.home import PROJECT, Home
+from pipelines.orphans import fail_orphans
 from pipelines.schedules import CRON, CronRefused, cron_of
 from pipelines.slots import Slots, slots
 
@@ -148,6 +150,29 @@ def test_without_a_run_nothing_is_said_to_be_missed(instance, tmp_path):
     assert "no slot has run" in one.told
     assert "no schedule has run" in one_error(tokenyield(tmp_path / "none", "schedule"))
     assert not (tmp_path / "none").exists()
+
+
+# Runs that were cut off
+
+
+def test_a_run_whose_process_is_gone_is_failed_and_no_other(instance):
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    expected = {}
+    for process, state in ((ended.pid, "FAILURE"), (os.getpid(), "STARTED"), (None, "STARTED")):
+        run = create_run_for_test(instance, job_name="model", status=dg.DagsterRunStatus.STARTED)
+        if process is not None:
+            said = EngineEventData(metadata={"pid": dg.MetadataValue.text(str(process))})
+            instance.report_engine_event(f"Started process for run (pid: {process}).", run, said)
+        expected[run.run_id] = state
+    done = create_run_for_test(instance, job_name="model", status=dg.DagsterRunStatus.SUCCESS)
+    assert fail_orphans(instance) == [run_id for run_id, state in expected.items() if state == "FAILURE"]
+    assert {r.run_id: r.status.value for r in instance.get_runs()} == expected | {done.run_id: "SUCCESS"}
+
+
+def test_a_wrong_cron_stops_dev_at_once(tmp_path):
+    error = one_error(tokenyield(tmp_path, "dev", TOKENYIELD_CRON_MODEL="never"))
+    assert "TOKENYIELD_CRON_MODEL='never'" in error
 
 
 # The proof

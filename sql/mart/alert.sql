@@ -427,9 +427,9 @@ alerts as (
         cast(unmapped.first_seen_at at time zone 'UTC' as date) as happened_on,
         cast(null as varchar) as price_series_id,
         'clean.unmapped_name' as mart,
-        sources.passes_on,
+        coalesce(sources.passes_on, false) as passes_on,
     from unmapped
-    inner join sources on unmapped.source = sources.source
+    left join sources on unmapped.source = sources.source
 )
 
 select
