@@ -5,7 +5,7 @@
 -- row per thing to tell; it stays as long as it holds.
 -- grain: alert_id
 -- column: alert_id | key, the same in every run as long as it is the same event
--- column: kind | headline_move (moved by more than the threshold), headline_lost (no cost that may be ranked any more), new_leader (cheapest now and not before), stale_source, failing_source (its newest payload was not loaded), missed_record (no record on the day, or none that can be read) or unmapped_chip
+-- column: kind | headline_move (moved by the threshold or more), headline_lost (no cost that may be ranked any more), new_leader (cheapest now and not before), stale_source, failing_source (its newest payload was not loaded), missed_record (no record on the day, or none that can be read) or unmapped_chip
 -- column: subject | what it is about: chip, precision, model, workload, price series and speed; a source; a day; a source and the name as it writes it
 -- column: detail | what happened, in words, with its numbers and days
 -- column: value | the number behind it, in the unit of this row; null: there is none
