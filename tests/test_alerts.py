@@ -62,6 +62,10 @@ ROWS = [
     # What a publisher's terms do not let us pass on.
     priced("case-withheld", "3.60"), leads("case-withheld", "2026-11-02", 1000, "glm-5.1", source="vast"),
     leads("case-withheld", "2026-11-30", 2000, "glm-5.1", source="vast", image="vllm:2"),
+    priced("case-open", "3.60"), leads("case-open", "2026-11-02", 1000, "glm-5.2"),
+    priced("case-hidden", "3.60"), leads("case-hidden", "2026-11-30", 2000, "glm-5.2", source="vast"),
+    leads("case-hidden", "2026-11-02", 1000, "kimi-k2.6", source="vast"),
+    leads("case-open", "2026-11-30", 2000, "kimi-k2.6"),
     quote("Unheard Of 9000", "firm", "2.00", source="vast"),
     quote("Unheard Of 9001", "firm", "2.00", "2026-11-29", source="oneprovider"),
     look("oneprovider", "2026-11-30"),
@@ -143,6 +147,20 @@ def test_a_leader_by_default_is_new_too(tables):
     ]  # fmt: skip
 
 
+def test_who_led_before_is_no_new_leader(tables):
+    # case-still is dearer than yesterday and the cheapest of its model on both days.
+    found = tables(
+        "select distinct split_part(detail, ' ', 1), subject.split(',')[1] from mart.alert "
+        "where kind = 'new_leader' order by all"
+    )
+    assert found == [
+        ("case-fast", "gpt-oss-120b"),
+        ("case-hidden", "glm-5.2"),
+        ("case-next", "kimi-k2.5"),
+        ("case-open", "kimi-k2.6"),
+    ]
+
+
 def test_a_stale_source(tables):
     # Seven days are its limit; from six in the morning of the 10th to noon of the 30th are 20.25.
     assert about(tables, "forgotten", f"{COLUMNS}, detail") == [
@@ -159,6 +177,12 @@ def test_a_stale_source(tables):
 def test_what_may_not_be_passed_on_says_so(tables):
     assert about(tables, "Unheard Of 9000", "kind, passes_on") == [("unmapped_chip", False)]
     assert about(tables, "case-withheld", "kind, passes_on") == [("headline_move", False)]
+    # Whether the new leader is withheld or the one that it overtook.
+    for model in ("glm-5.2, ", "kimi-k2.6, "):
+        leaders = tables(
+            "select passes_on from mart.alert where kind = 'new_leader' and starts_with(subject, ?)", model
+        )
+        assert set(leaders) == {(False,)}
 
 
 def recorded(chip: str, day: str, usd: float, at: str = "") -> Row:
