@@ -85,6 +85,13 @@ select
 from mart.correction
 """
 
+ALERTS = """
+select
+    coalesce(sum(kinds.number), 0) as standing,
+    string_agg(kinds.number || ' ' || kinds.kind, ', ' order by kinds.kind) as kinds,
+from (select kind, count(*) as number from mart.alert group by kind) as kinds
+"""
+
 SOURCE_COLUMNS = [
     "source", "kind", "key", "live", "seen_live", "cadence", "status", "last_success", "age_hours", "rows",
     "unmapped",
@@ -159,19 +166,21 @@ def print_sources(home: Home, output: str) -> None:
 
 
 def print_status(home: Home, output: str) -> None:
-    """Print the accounts of every stored payload, the age of the copy and the state of the record."""
+    """Print the accounts of every stored payload; the age of the copy, the record and the alerts."""
     with published(home) as connection:
         names, rows = rows_of(connection, STATUS)
         record = _told_record(*connection.execute(RECORD).fetchone())
         idle = _told_corrections(*connection.execute(CORRECTIONS).fetchone())
+        alerts, kinds = connection.execute(ALERTS).fetchone()
         waiting = len(list(home.snapshots.glob("*/*/sidecar.json"))) - _loaded(connection, home)
     print_rows(names, rows, output)
     manifest = json.loads((home.published / "current" / "manifest.json").read_text(encoding="utf-8"))
     note = f"published {manifest['version']}, facts as of {manifest['as_of']}"
     if waiting > 0:
         note += f"; {waiting} payloads stored since then: run `tokenyield build`"
+    standing = f"{alerts} alerts stand (mart.alert)" + (f": {kinds}" if kinds else "")
     Console(stderr=True, highlight=False).print(
-        "\n".join([note, record, *idle]), markup=False, soft_wrap=True
+        "\n".join([note, record, *idle, standing]), markup=False, soft_wrap=True
     )
 
 

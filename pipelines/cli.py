@@ -294,9 +294,48 @@ def status(output: FormatOption = Format.table) -> None:
 
 
 @app.command()
+def schedule(
+    days: Annotated[int, typer.Option(min=1, max=3660, help="How far to look back.")] = 31,
+    output: FormatOption = Format.table,
+) -> None:
+    """Which slots of the schedules were missed, failed or are due; the accounts of all on standard error."""
+    home = Home.from_environment()
+    if not home.dagster.is_dir():
+        raise Failure(f"no schedule has run in {home.root} yet; `tokenyield dev` runs them")
+    dagster_home(home)
+    import dagster as dg
+
+    from pipelines.schedules import SCHEDULES
+    from pipelines.slots import slots
+
+    with dg.DagsterInstance.get() as instance:
+        found = list(slots(instance, SCHEDULES, datetime.now(UTC), days))
+    wrong = [
+        (one.schedule, slot, state)
+        for one in found
+        for slot, state in one.states.items()
+        if state in ("missed", "failed", "due")
+    ]
+    answers.print_rows(["schedule", "slot", "state"], wrong, output)
+    for one in found:
+        errors.print(one.told, markup=False)
+
+
+@app.command()
 def dev() -> None:
     """Open Dagster's UI with the schedules running."""
     dagster_home(Home.from_environment())
+    import dagster as dg
+
+    # A cron that cannot be read is an error here, and not a line in the log of a server.
+    from pipelines import schedules  # noqa: F401
+    from pipelines.orphans import fail_orphans
+
+    with dg.DagsterInstance.get() as instance:
+        for run_id in fail_orphans(instance):
+            errors.print(
+                f"run {run_id} was cut off when it last ran; it is on record as failed", markup=False
+            )
     os.chdir(PROJECT)
     os.environ["VIRTUAL_ENV"] = sys.prefix
     command = Path(sys.executable).with_name("dg")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dagster as dg
 
+from pipelines.assets.alerts import told_alerts
 from pipelines.assets.models import sql_models
 from pipelines.assets.publish import published_copy
 from pipelines.assets.raw import raw_tables
@@ -19,6 +20,7 @@ defs = dg.Definitions(
         sql_models,
         recorded_headline,
         published_copy,
+        told_alerts,
     ],
     jobs=JOBS,
     schedules=SCHEDULES,

@@ -54,6 +54,11 @@ class Home:
         return self.published / "current" / "tokenyield.duckdb"
 
     @property
+    def told_alerts(self) -> Path:
+        """Which alerts were told already, so that each is told once."""
+        return self.root / "alerts" / "told.json"
+
+    @property
     def dagster(self) -> Path:
         """Run history and settings of Dagster."""
         return self.root / "dagster"

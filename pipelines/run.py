@@ -1,4 +1,4 @@
-"""The steps of a run, as plain functions: load, model, record, publish.
+"""The steps of a run, as plain functions: load, model, record, publish, tell.
 
 Belongs here: the order of work within one step and what each leaves behind. Does not belong here:
 Dagster (`assets/`), which only calls these, and the command line (`cli.py`).
@@ -6,11 +6,12 @@ Dagster (`assets/`), which only calls these, and the command line (`cli.py`).
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from datetime import UTC, datetime, time
 from functools import cache
 
-from pipelines import as_known, own_numbers, raw, sql_build, sql_models
+from pipelines import alerts, as_known, own_numbers, raw, sql_build, sql_models
 from pipelines import publish as publishing
 from pipelines import record as recording
 from pipelines.home import SEEDS, SQL, Home
@@ -114,3 +115,8 @@ def catch_up(home: Home, now: datetime | None = None) -> list[Sidecar]:
 def publish(home: Home) -> publishing.Published:
     """Publish the last committed build; raises PublishRefused when there is none."""
     return publishing.publish(Warehouse(home.warehouse), models(), macros(), home.published)
+
+
+def tell(home: Home, log: logging.Logger) -> alerts.Told:
+    """Tell people what is new since the last telling: alerts of the last committed build."""
+    return alerts.tell(Warehouse(home.warehouse), home.told_alerts, log)

@@ -174,6 +174,7 @@ def test_the_state_of_payloads_is_told_with_the_age_of_the_copy(embedded_home):
         "published_indices": 21,
     }
     assert "facts as of 2026-11-30T12:00:00+00:00" in " ".join(done.stderr.split())
+    assert "0 alerts stand (mart.alert)" in done.stderr
 
 
 # Errors
@@ -354,5 +355,5 @@ def test_a_query_does_not_wait_for_dagster(embedded_home):
 def test_help_names_every_command_and_exits_well(tmp_path):
     done = tokenyield(tmp_path, "--help")
     assert done.returncode == 0
-    for command in ("build", "fetch", "import", "sql", "sources", "status", "dev"):
+    for command in ("build", "fetch", "import", "sql", "sources", "status", "schedule", "dev"):
         assert f"│ {command} " in done.stdout
