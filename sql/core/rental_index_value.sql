@@ -1,6 +1,7 @@
 -- One accepted value of a published series, as a fact with its three times; one row per value of a snapshot.
 -- grain: index_value_id
 -- column: index_value_id | key: source, snapshot and row
+-- column: value | as it was published, in `currency` per GPU-hour
 -- column: usd_per_gpu_hour | the value in US dollars per GPU-hour, DECIMAL(18,6)
 -- column: recorded_to | moment that a newer version of a seed replaced it; null: in force
 -- check: usd_per_gpu_hour > 0
@@ -29,6 +30,9 @@ select
     published.price_type,
     published.commitment_months,
     published.revision,
+    published.raw_gpu_name,
+    published.value,
+    published.currency,
     published.usd_per_gpu_hour,
     published.provider_count,
     snapshots.source_rank,
