@@ -129,13 +129,15 @@ def print_verdicts(home: Home, what: str, errors: Console) -> bool:
             return lambda *_: bars.advance(task)
 
         is_day = re.fullmatch(r"\d{4}-\d\d-\d\d", what)
-        for verdict in day(home, _day(what), begin) if is_day else version(home, what, begin):
-            if verdict.matches is None:
-                errors.print(f"note: {verdict.what}", markup=False)
-                continue
-            tally[verdict.matches] += 1
-            details = "".join(f"\n          {detail}" for detail in verdict.details)
-            print(f"{'MATCH     ' if verdict.matches else 'MISMATCH  '}{verdict.what}{details}")
+        # Printed when the bars are gone: while they live, what is printed goes where they are.
+        found = list(day(home, _day(what), begin) if is_day else version(home, what, begin))
+    for verdict in found:
+        if verdict.matches is None:
+            errors.print(f"note: {verdict.what}", markup=False)
+            continue
+        tally[verdict.matches] += 1
+        details = "".join(f"\n          {detail}" for detail in verdict.details)
+        print(f"{'MATCH     ' if verdict.matches else 'MISMATCH  '}{verdict.what}{details}")
     print(f"{tally[True]} match, {tally[False]} do not")
     return not tally[False]
 
@@ -206,7 +208,8 @@ def _rebuilt(
     warehouse = Warehouse(home.warehouse)
     facts = raw.stored_facts(store, SEEDS)
     with warehouse.write() as connection:
-        raw.load(connection, store, facts, as_of, begin("loading snapshots", len(store.sidecars())))
+        parsed = sum(found.source != raw.REFERENCE_SOURCE for found in store.sidecars())
+        raw.load(connection, store, facts, as_of, begin("loading snapshots", parsed))
     checks = sorted((SQL / "checks").glob("*.sql")) if len(models) == len(run.models()) else []
     with warehouse.write() as connection:
         sql_build.build(connection, models, checks, begin("building tables", len(models)))
