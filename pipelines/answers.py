@@ -236,7 +236,7 @@ def print_rows(
     """Print rows as table (to `out`), csv or json; only a table rounds, and only to 12 digits."""
     if output == "json":
         json.dump(
-            [dict(zip(names, map(_json, row), strict=True)) for row in rows],
+            [dict(zip(names, map(as_json, row), strict=True)) for row in rows],
             sys.stdout,
             indent=2,
             allow_nan=False,
@@ -247,7 +247,7 @@ def print_rows(
 
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(names)
-        writer.writerows([["" if value is None else _text(value, 17) for value in row] for row in rows])
+        writer.writerows([["" if value is None else as_text(value, 17) for value in row] for row in rows])
     else:
         _print_table(names, rows, out or console())
 
@@ -265,11 +265,11 @@ def _print_table(names: list[str], rows: list[tuple[Any, ...]], out: Console) ->
             escape(name.replace("_", " ")), justify="right" if numeric else "left", overflow="fold"
         )
     for row in rows:
-        table.add_row(*("" if value is None else escape(_text(value)) for value in row))
+        table.add_row(*("" if value is None else escape(as_text(value)) for value in row))
     out.print(table)
 
 
-def _text(value: Any, digits: int = 12) -> str:
+def as_text(value: Any, digits: int = 12) -> str:
     """A value as text; 17 digits of a double read back as the same double, 12 are for people."""
     if isinstance(value, datetime):
         return value.isoformat()
@@ -280,12 +280,12 @@ def _text(value: Any, digits: int = 12) -> str:
     return str(value)
 
 
-def _json(value: Any) -> Any:
+def as_json(value: Any) -> Any:
     """A value of DuckDB as JSON has it: numbers as numbers, what is not finite as null, the rest as text."""
     if isinstance(value, dict):
-        return {str(key): _json(inner) for key, inner in value.items()}
+        return {str(key): as_json(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_json(inner) for inner in value]
+        return [as_json(inner) for inner in value]
     if isinstance(value, Decimal):
         return float(value)
     if isinstance(value, float):

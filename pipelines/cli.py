@@ -18,7 +18,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import duckdb
 import typer
@@ -279,6 +279,45 @@ def cost(
             raise typer.BadParameter(f"{option} {value:g} is not above 0")
     question = own_cost.Question(chip, price, factor, utilisation, speed, model, workload, tokens)
     own_cost.print_cost(Home.from_environment(), question, output, limit)
+
+
+@app.command()
+def explain(
+    row: Annotated[list[str], typer.Argument(help="A cost_id, or column=value ... of the daily mart's key.")],
+    on: Annotated[str, typer.Option(help="The day; none: the last on which its price holds.")] = "",
+    price: Annotated[
+        float | None, typer.Option(min=0, help="Your price, as in `tokenyield cost`, whose cost_id it is.")
+    ] = None,
+    factor: Annotated[float | None, typer.Option(min=0, max=1, help="Your factor, likewise.")] = None,
+    output: Annotated[Literal["table", "json"], typer.Option("--format")] = "table",
+) -> None:
+    """The chain of one cost: formula, price, votes, quotes, benchmark, payloads with hash and address.
+
+    A row of mart.cost_per_million_tokens_daily is told by its key; token_kind is output and gpu_scope all
+    unless said. Every sum is worked out again; exit code 1: one does not come out as stored.
+    """
+    from pipelines import explain as explaining
+
+    question = explaining.asked(row, _moment("--on", on).date() if on else None, price, factor)
+    if not explaining.print_explanation(Home.from_environment(), question, output):
+        raise typer.Exit(1)
+
+
+@app.command()
+def reproduce(
+    what: Annotated[
+        str, typer.Argument(help="A published version, `current`, or a recorded day as YYYY-MM-DD.")
+    ] = "current",
+) -> None:
+    """Make published values again from the stored bytes: MATCH or MISMATCH for each; exit 0 if all match.
+
+    A version: every table, file and headline value, from exactly the snapshots that it was made of. A day:
+    every yield of its record, from what was stored when it was written. All stored bytes are verified first.
+    """
+    from pipelines import reproduce as reproducing
+
+    if not reproducing.print_verdicts(Home.from_environment(), what, errors):
+        raise typer.Exit(1)
 
 
 @app.command()

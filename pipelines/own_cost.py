@@ -101,8 +101,8 @@ def print_cost(home: Home, question: Question, output: str, limit: int) -> None:
         for table in ("chip", "model", "workload"):
             if (name := getattr(question, table)) is not None:
                 _known(connection, table, name)
-        basis = _basis(connection, question)
-        source, values, why, key = _source(question, basis)
+        at = basis(connection, question)
+        source, values, why, key = _source(question, at)
         order = ORDER.format(why=why, key=key)
         if output != "table":
             print_rows(*rows_of(connection, f"select * {source} order by {order}", values), output)
@@ -111,7 +111,7 @@ def print_cost(home: Home, question: Question, output: str, limit: int) -> None:
         selected = ", ".join(f"{column.sql}, {column.null_reason}" for column in columns)
         _, found = rows_of(connection, f"select {selected} {source} order by {order}", values)
     out = console()
-    said = [_heading(question), basis.words, *_shares(question)]
+    said = [_heading(question), at.words, *_shares(question)]
     if not found:
         said.append("\nNo benchmark point says anything of it.")
     names, rows, shared = _laid_out(columns, found)
@@ -138,7 +138,11 @@ def _known(connection: duckdb.DuckDBPyConnection, table: str, name: str) -> None
     raise Failure(f"no {table} is named {name!r}; {hint}")
 
 
-def _basis(connection: duckdb.DuckDBPyConnection, question: Question) -> Basis:
+def basis(connection: duckdb.DuckDBPyConnection, question: Question) -> Basis:
+    """The price in $/GPU-hour that an answer stands on: the question's own, else the headline's of today.
+
+    Raises Failure where there is neither.
+    """
     if question.price is not None:
         return Basis(question.price, f"price: {question.price:.12g} $ per GPU-hour, your own")
     found = connection.execute(HEADLINE_PRICE, [question.chip]).fetchone()
@@ -154,10 +158,10 @@ def _basis(connection: duckdb.DuckDBPyConnection, question: Question) -> Basis:
     )
 
 
-def _source(question: Question, basis: Basis) -> tuple[str, list[Any], str, str]:
+def _source(question: Question, at: Basis) -> tuple[str, list[Any], str, str]:
     """The rows that are asked for: SQL from `from` on, its values, what keeps a row from a rank, its key."""
     utilisation = 1 if question.utilisation is None else question.utilisation
-    own = [question.chip, basis.usd_per_gpu_hour, question.factor, utilisation]
+    own = [question.chip, at.usd_per_gpu_hour, question.factor, utilisation]
     conditions, values = ["token_kind = ?", "gpu_scope in ('all', 'none')"], [question.tokens]
     for column, value in (("model_id", question.model), ("workload_id", question.workload)):
         if value is not None:
@@ -207,6 +211,8 @@ def _columns(question: Question, why: str) -> list[Column]:
         columns.append(Column("oldest\npoint d", "benchmark_age_days"))
     columns.append(Column("evidence", "evidence", shared=True))
     columns.append(Column("set back by", why))
+    if question.speed is None:
+        columns.append(Column("cost_id", "cost_id"))
     return columns
 
 

@@ -7,7 +7,8 @@ checked, synced and renamed; then `current` moves by one rename. A reader sees t
     var/published/<version>/tokenyield.duckdb   marts, the facts behind them, and the macros
                             parquet/<mart>.parquet
                             DICTIONARY.md
-                            manifest.json       written last: hashes, rows, as_of, data date
+                            snapshots.json      what it was made of
+                            manifest.json       written last: hashes, rows, as_of, code
     var/published/current -> <version>
 """
 
@@ -25,7 +26,7 @@ from typing import Any
 
 import duckdb
 
-from pipelines import dictionary
+from pipelines import cut, dictionary
 from pipelines.failure import Failure
 from pipelines.macros import Macro, tables_read
 from pipelines.sql_models import Model
@@ -34,6 +35,8 @@ from pipelines.warehouse import Warehouse
 # DuckDB 1.4, 1.5 and 2.0 read this storage version; 2.0's own is read by 2.0 alone.
 STORAGE_VERSION = "v1.4.0"
 KEPT_VERSIONS = 5
+# What an explanation reads and neither a mart nor a macro holds.
+EXPLAINED = {"core.market_machine"}
 UNFINISHED = ".unfinished-"
 
 
@@ -68,11 +71,13 @@ def publish(
         with warehouse.beside(unfinished / "tokenyield.duckdb", STORAGE_VERSION) as connection:
             as_of = _finished_as_of(connection)
             tables = _copy(connection, models, macros, unfinished / "parquet")
+            cut.write(cut.of_warehouse(connection, "warehouse.raw"), unfinished / cut.FILE)
         dictionary.write(models, macros, unfinished / "DICTIONARY.md")
         manifest = {
             "version": version,
             "as_of": as_of.isoformat(),
             "duckdb_storage_version": STORAGE_VERSION,
+            "code": cut.code_version(),
             "tables": tables,
             "files": {str(p.relative_to(unfinished)): _sha256(p) for p in _files(unfinished)},
         }
@@ -112,7 +117,7 @@ def _copy(
     """Copy marts, the facts behind them and the macros; returns rows and fingerprint of each table."""
     marts = [name for name in models if name.startswith("mart.")]
     described = {}
-    for name in [*marts, *sorted(tables_read(macros) - set(marts))]:
+    for name in [*marts, *sorted((tables_read(macros) | (EXPLAINED & models.keys())) - set(marts))]:
         schema, table = name.split(".")
         connection.execute(f"create schema if not exists published.{schema}")
         connection.execute(

@@ -58,6 +58,12 @@ OWN_TABLES = {
         "observed_at timestamptz, recorded_at timestamptz, status varchar, reason varchar, "
         "candidates bigint, accepted bigint, rejected bigint, not_applicable bigint"
     ),
+    # Of everything stored, reference seeds and our own records too: what a build was made of.
+    "snapshot_part": (
+        "source varchar not null, snapshot_id varchar not null, slice varchar, part bigint not null, "
+        "name varchar, url varchar, bytes bigint, sha256 varchar, sidecar_sha256 varchar, "
+        "observed_at timestamptz, recorded_at timestamptz"
+    ),
     "sighting": (
         "source varchar not null, snapshot_id varchar not null, "
         "observed_at timestamptz, recorded_at timestamptz"
@@ -102,10 +108,33 @@ def store_seeds(store: SnapshotStore, folder: Path, recorded_at: datetime) -> di
         part = Part(f"{name}.csv", body)
         times = {"observed_at": recorded_at, "recorded_at": recorded_at}
         store.add(REFERENCE_SOURCE, (part,), **times, slice_name=name, sightings=False)
-    for slug, (_, body) in facts.items():
-        part = Part(f"{slug}.csv", body)
-        store.add(slug, (part,), **times, sightings=False)
+    for kind, path in seeds.fact_files(folder):
+        # The folder says what its rows are, and a snapshot must say so without it.
+        part = Part(f"{kind.name}/{path.name}", facts[path.stem][1])
+        store.add(path.stem, (part,), **times, sightings=False)
     return {slug: fact for slug, (fact, _) in facts.items()}
+
+
+def stored_facts(store: SnapshotStore, folder: Path) -> dict[str, Source]:
+    """The Source of every fact seed by slug, as the snapshots of the seeds declare them.
+
+    The row kind stands in the name of a snapshot's part; where an older one does not say it, it is that of
+    the file of that name below `folder`. Raises SeedError where neither says it.
+    """
+    newest = {(s.source, s.slice): s for s in store.sidecars()}
+    body = store.load(newest[REFERENCE_SOURCE, "fact_source"]).parts[0].body
+    today = {path.stem: kind.name for kind, path in seeds.fact_files(folder)}
+    facts = {}
+    for row in seeds.read_reference("fact_source", body):
+        slug = row["source"]
+        name = newest[slug, "all"].parts[0]["name"]
+        kind = name.split("/")[0] if "/" in name else today.get(slug)
+        if kind not in ROW_KINDS:
+            raise SeedError(
+                f"{slug}: neither its snapshot nor a file of its name in {folder} says its row kind"
+            )
+        facts[slug] = seeds.fact_source(row, ROW_KINDS[kind], f"{folder.name}/{kind}/{slug}.csv")
+    return facts
 
 
 def _seed_body(path: Path) -> bytes:
@@ -132,6 +161,7 @@ def load(
     connection.execute("insert into raw.run values (?)", [as_of])
     _replace_sightings(connection, store)
     sidecars = store.sidecars()
+    _replace_parts(connection, sidecars)
     _load_references(connection, store, sidecars, sources)
     have = {
         (slug, snapshot_id): parser
@@ -261,6 +291,27 @@ def _replace_sightings(connection: duckdb.DuckDBPyConnection, store: SnapshotSto
         "recorded_at": instant,
     }
     _refill(connection, "sighting", pl.DataFrame(rows, schema=schema, orient="row"))
+
+
+def _replace_parts(connection: duckdb.DuckDBPyConnection, sidecars: Iterable[Sidecar]) -> None:
+    rows = [
+        {
+            "source": s.source,
+            "snapshot_id": s.snapshot_id,
+            "slice": s.slice,
+            "part": number,
+            "name": part["name"],
+            "url": part["url"],
+            "bytes": part["bytes"],
+            "sha256": part["sha256"],
+            "sidecar_sha256": s.sha256,
+            "observed_at": s.observed_at,
+            "recorded_at": s.recorded_at,
+        }
+        for s in sidecars
+        for number, part in enumerate(s.parts)
+    ]
+    _refill(connection, "snapshot_part", pl.DataFrame(rows, schema_overrides={"url": pl.String()}))
 
 
 def _load_references(

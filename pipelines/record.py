@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import duckdb
 
 from pipelines.contracts import RECORDED_YIELD, ContractError, checked
+from pipelines.cut import code_version
 from pipelines.decode import amount, iso_date, iso_instant, strict_json
 from pipelines.outcomes import check_clock, only_part
 from pipelines.source import Accepted, Part, Snapshot, Source, SourceError
@@ -48,6 +49,13 @@ def yields(
     """
     rows = connection.execute(QUERY.format(daily=daily, series=series), {"day": day}).fetchall()
     return [dict(zip(COLUMNS, map(_plain, row), strict=True)) for row in rows]
+
+
+def context(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
+    """What a record is made of, for its sidecar: the newest moment of what was loaded, and the code."""
+    loaded = "select recorded_at from raw.snapshot_part union all select recorded_at from raw.sighting"
+    (stored_to,) = connection.execute(f"select max(recorded_at) from ({loaded})").fetchone()
+    return {"stored_to": stored_to.astimezone(UTC).isoformat(), "code": code_version()}
 
 
 def missed(recorded: Iterable[date], today: date) -> list[date]:

@@ -71,6 +71,7 @@ def record(home: Home, now: datetime | None = None) -> tuple[Sidecar | None, str
     with Warehouse(home.warehouse).read() as connection:
         as_of = connection.execute("select as_of from raw.build").fetchone()[0].astimezone(UTC)
         rows = recording.yields(connection, as_of.date())
+        made_of = recording.context(connection)
     day = f"{as_of:%Y-%m-%d}"
     if as_of.date() != now.date():
         return None, f"nothing written: the build is as of {day}, and a record is of its own day"
@@ -81,7 +82,8 @@ def record(home: Home, now: datetime | None = None) -> tuple[Sidecar | None, str
         if earlier.slice == day:
             return earlier, f"{day} stands already"
     part = recording.part(as_of, rows)
-    sidecar, _ = store.add(recording.SLUG, (part,), observed_at=as_of, recorded_at=now, slice_name=day)
+    times = {"observed_at": as_of, "recorded_at": now}
+    sidecar, _ = store.add(recording.SLUG, (part,), **times, slice_name=day, context=made_of)
     return sidecar, f"{day} written"
 
 
@@ -102,13 +104,15 @@ def catch_up(home: Home, now: datetime | None = None) -> list[Sidecar]:
         marts = {"memory.main.daily_then": recording.DAILY, "memory.main.series_then": recording.SERIES}
         for name, mart in marts.items():
             connection.execute(as_known.as_recorded(models(), mart, name).statement)
+        made_of = recording.context(connection)
         for day in days:
             as_of = datetime.combine(day, time(23, 59, 59), UTC)
             rows = recording.yields(connection, day, *(f"{name}('{as_of}')" for name in marts))
             if rows:
                 part = recording.part(as_of, rows)
                 times = {"observed_at": as_of, "recorded_at": now}
-                written.append(store.add(recording.SLUG, (part,), **times, slice_name=f"{day}")[0])
+                stated = {"slice_name": f"{day}", "context": made_of}
+                written.append(store.add(recording.SLUG, (part,), **times, **stated)[0])
     return written
 
 

@@ -39,6 +39,7 @@ class Sidecar:
     """What is known about a stored payload without opening it.
 
     `digest` is the sha256 over slice, context and every part: equal digests are equal payloads.
+    `sha256` is that of the sidecar's own file, as it was read; empty for one that was not read.
     """
 
     source: str
@@ -49,6 +50,7 @@ class Sidecar:
     recorded_at: datetime
     parts: tuple[Mapping[str, Any], ...]
     context: Mapping[str, Any] = field(default_factory=dict)
+    sha256: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -235,7 +237,8 @@ def _sidecar_json(sidecar: Sidecar) -> str:
 
 def _read_sidecar(folder: Path) -> Sidecar:
     try:
-        raw = json.loads((folder / "sidecar.json").read_text(encoding="utf-8"))
+        body = (folder / "sidecar.json").read_bytes()
+        raw = json.loads(body.decode("utf-8"))
         if (raw["source"], raw["snapshot_id"]) != (folder.parent.name, folder.name):
             raise DamagedSnapshot(
                 f"{folder / 'sidecar.json'}: belongs to {raw['source']}/{raw['snapshot_id']}"
@@ -249,6 +252,7 @@ def _read_sidecar(folder: Path) -> Sidecar:
             recorded_at=datetime.fromisoformat(raw["recorded_at"]),
             parts=tuple(raw["parts"]),
             context=raw["context"],
+            sha256=hashlib.sha256(body).hexdigest(),
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DamagedSnapshot(f"{folder / 'sidecar.json'}: {error}") from error

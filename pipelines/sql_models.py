@@ -7,7 +7,7 @@ Dagster (`assets/models.py`), the macros (`macros.py`). Grammar: sql/README.md.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -78,6 +78,17 @@ def read_models(folder: Path) -> dict[str, Model]:
         return {name: models[name] for name in TopologicalSorter(graph).static_order()}
     except CycleError as error:
         raise ModelError(f"models read each other in a circle: {' -> '.join(error.args[1])}") from error
+
+
+def needed(models: Mapping[str, Model], names: Iterable[str]) -> dict[str, Model]:
+    """The models among `names` and all that they read, in building order."""
+    wanted, waiting = set[str](), list(names)
+    while waiting:
+        name = waiting.pop()
+        if name in models and name not in wanted:
+            wanted.add(name)
+            waiting += models[name].depends_on
+    return {name: model for name, model in models.items() if name in wanted}
 
 
 def read_model(path: Path) -> Model:

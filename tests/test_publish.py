@@ -21,6 +21,7 @@ from pipelines import as_known, run
 from pipelines import publish as publishing
 from pipelines.home import PROJECT, Home
 from pipelines.publish import KEPT_VERSIONS, Published, PublishRefused, fingerprint_query
+from pipelines.raw import OWN_TABLES
 from pipelines.sql_build import build
 from pipelines.sql_models import Model, read_models
 from pipelines.warehouse import Warehouse, WarehouseUnreadable
@@ -207,6 +208,8 @@ def small(tmp_path: Path) -> tuple[Warehouse, dict[str, Model]]:
     warehouse = Warehouse(tmp_path / "warehouse.duckdb")
     with warehouse.write() as connection:
         connection.execute("create schema raw")
+        for name in ("snapshot_part", "sighting"):
+            connection.execute(f"create table raw.{name} ({OWN_TABLES[name]})")
         for name in ("run", "build"):
             connection.execute(f"create table raw.{name} (as_of timestamptz)")
             connection.execute(f"insert into raw.{name} values (?)", [AS_OF])

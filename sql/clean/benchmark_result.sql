@@ -10,6 +10,9 @@
 -- column: speed_ceiling_tok_s_user | speed at which all decode GPUs together would read the active weights once per accepted token
 -- column: prefill_accelerator_count | GPUs of the prefill side; null when prefill and decode share GPUs
 -- column: decode_accelerator_count | GPUs of the decode side; null when prefill and decode share GPUs
+-- column: stated_output_tok_s | output tokens per second as the payload states them, on throughput_basis
+-- column: stated_input_tok_s | input tokens per second as stated, on the same
+-- column: stated_total_tok_s | all tokens per second as stated, on the same; per_role_gpu: over all GPUs
 -- column: output_tok_s | output tokens per second of the whole deployment; null: its GPUs are unknown
 -- column: output_tok_s_gpu | output tokens per second / all GPUs
 -- column: output_tok_s_decode_gpu | output tokens per second / decode GPUs, disaggregated serving only
@@ -309,6 +312,10 @@ select
     tflops_needed_gpu,
     tflops_ceiling_gpu,
     speed_ceiling_tok_s_user,
+    throughput_basis,
+    output_tok_s as stated_output_tok_s,
+    input_tok_s as stated_input_tok_s,
+    total_tok_s as stated_total_tok_s,
     system_output_tok_s as output_tok_s,
     system_input_tok_s as input_tok_s,
     system_total_tok_s as total_tok_s,

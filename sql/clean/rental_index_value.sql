@@ -55,6 +55,8 @@ select
     resolved.price_type,
     resolved.commitment_months,
     resolved.revision,
+    resolved.value,
+    resolved.currency,
     resolved.usd_per_gpu_hour,
     resolved.provider_count,
     case

@@ -16,13 +16,8 @@ prices as (
     select * from core.provider_price where not is_seed
 ),
 
-observations as (
-    select *
-    from core.quote_observation
-    where is_last_of_day
-        and not is_seed
-        and availability <> 'unavailable'
-        and derivation is null
+machines as (
+    select * from core.market_machine
 ),
 
 providers as (
@@ -58,26 +53,6 @@ firm_votes as (
     from prices
     inner join providers on prices.provider_id = providers.provider_id
     where providers.provider_class in ('hyperscaler', 'neocloud')
-),
-
--- A machine shows as one, two, four and eight GPUs at once: its largest offer stands for it.
-machines as (
-    select observations.*
-    from observations
-    inner join providers on observations.provider_id = providers.provider_id
-    where providers.provider_class = 'marketplace'
-    qualify row_number() over (
-        partition by
-            observations.source,
-            observations.provider_id,
-            observations.chip_id,
-            observations.price_type,
-            observations.commitment_months,
-            observations.priced_on,
-            observations.host_key,
-            coalesce(observations.machine_key, observations.quote_id)
-        order by observations.gpu_count desc nulls last, observations.usd_per_gpu_hour, observations.quote_id
-    ) = 1
 ),
 
 hosts as (

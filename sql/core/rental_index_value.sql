@@ -2,6 +2,7 @@
 -- version of it.
 -- grain: index_value_id
 -- column: index_value_id | key: source, snapshot and row, and the version where it is not the row as stated
+-- column: value | as it was published, in `currency` per GPU-hour
 -- column: usd_per_gpu_hour | the value in US dollars per GPU-hour, DECIMAL(18,6)
 -- column: recorded_to | moment that a newer version of a seed or a correction replaced it; null: in force
 -- check: usd_per_gpu_hour > 0
@@ -42,6 +43,9 @@ select
     published.price_type,
     published.commitment_months,
     case when versions.is_corrected then 'correction' else published.revision end as revision,
+    published.raw_gpu_name,
+    coalesce(versions.price, published.value) as value,
+    published.currency,
     coalesce(cast(round(versions.price, 6) as decimal(18, 6)), published.usd_per_gpu_hour) as usd_per_gpu_hour,
     published.provider_count,
     snapshots.source_rank,

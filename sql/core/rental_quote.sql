@@ -5,6 +5,7 @@
 -- column: usd_per_gpu_hour | listed price in US dollars per GPU-hour, DECIMAL(18,6)
 -- column: derivation | null: listed as it is; else how the figure came about: it is shown here, and is no price, vote or offer
 --    anywhere: ask_statistic, or list_price_less_saving (spot: a list price less a stated saving in whole percent)
+-- column: price | as the source lists it, in `currency` for one `price_unit`
 -- column: fx_usd_per_unit | US dollars that one unit of `currency` was worth on the day of the look
 -- column: full_node | the quote rents a whole node, or is a price per GPU whatever the machine
 -- column: recorded_to | moment that a newer version of a seed or a correction replaced it; null: in force
@@ -50,12 +51,16 @@ select
     quotes.host_key,
     quotes.full_node,
     quotes.gpu_count,
+    coalesce(versions.price, quotes.price) as price,
+    quotes.currency,
+    quotes.price_unit,
+    quotes.term_hours,
+    quotes.fx_usd_per_unit,
+    quotes.fx_rate_on,
     coalesce(
         cast(round(versions.price / quotes.gpu_hours * quotes.fx_usd_per_unit, 6) as decimal(18, 6)),
         quotes.price_usd_per_gpu_hour
     ) as usd_per_gpu_hour,
-    quotes.currency,
-    quotes.fx_usd_per_unit,
     snapshots.source_rank,
     snapshots.max_age_days,
     snapshots.passes_on,
