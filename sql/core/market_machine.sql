@@ -35,6 +35,8 @@ select
     observations.availability,
     observations.gpu_count,
     observations.usd_per_gpu_hour,
+    observations.currency,
+    observations.fx_usd_per_unit,
     observations.passes_on,
     observations.priced_on,
     observations.looked_at,
