@@ -53,6 +53,7 @@ FIGURES = (
 
 
 # An example is a build of forty deployments: making a failing one smaller takes minutes and shows no more.
+@pytest.mark.slow
 @settings(
     max_examples=3,
     deadline=None,

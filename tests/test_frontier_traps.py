@@ -164,6 +164,7 @@ def test_what_was_measured_on_one_chip_is_derived_on_another(tmp_path: Any) -> N
     ) == [("case-a",)]
 
 
+@pytest.mark.slow
 def test_no_curve_is_drawn_past_a_point_that_was_left_out(tmp_path: Any) -> None:
     query = world(
         tmp_path,

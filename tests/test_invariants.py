@@ -323,6 +323,7 @@ assert here.told_in_utc(Path(sys.argv[1]))[1] == here.expected_dates()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("zone", ZONES)
 def test_the_zone_of_the_host_changes_no_date(tmp_path: Path, zone: str) -> None:
     done = subprocess.run(

@@ -117,11 +117,12 @@ def survives(
     return left == undisturbed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "seconds"),
     [
         pytest.param(MIDDLE, 0, id="among the models"),
-        pytest.param("record", 0.5, id="while publishing", marks=pytest.mark.slow),
+        pytest.param("record", 0.5, id="while publishing"),
     ],
 )
 def test_a_killed_build_leaves_a_whole_copy_and_the_next_build_makes_up_for_it(

@@ -259,6 +259,7 @@ BEST = [
 ]
 
 
+@pytest.mark.slow
 @ON_REAL_FILES
 @pytest.mark.parametrize(
     ("name", "model_id", "workload", "chip_id", "accelerators", "tok_s"),

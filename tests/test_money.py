@@ -169,6 +169,7 @@ server = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(servers=st.lists(server, min_size=1, max_size=20))
 def test_a_deployment_twice_as_large_makes_the_same_per_gpu(

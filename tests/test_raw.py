@@ -122,6 +122,7 @@ def test_a_fingerprint_sees_every_value_and_no_order():
 # Idempotence and order
 
 
+@pytest.mark.slow
 def test_loading_twice_changes_no_row_and_no_value(warehouse, store):
     facts = raw.store_seeds(store, SEEDS, FIRST)
     stored(store, "gcp_machine_prices", payload("gcp_machine_prices"))
@@ -326,6 +327,7 @@ def test_a_changed_seed_keeps_what_was_recorded_before(warehouse, store, seeds, 
         assert azure_price(connection, "rental_price_as_known(?)", between) == [Decimal("10.000000")]
 
 
+@pytest.mark.slow
 def test_a_row_that_leaves_a_seed_leaves_the_present_and_stays_in_the_past(warehouse, store, seeds, tmp_path):
     path = seeds / "rental_quote" / "list_prices.csv"
     load(warehouse, store, raw.store_seeds(store, seeds, FIRST))

@@ -233,6 +233,7 @@ UNKNOWN = {"usd_per_gpu_hour": None, "usd_per_million_tokens": None, "null_reaso
 SLOWER = {"throughput_tok_s_gpu": 140.0, "usd_per_million_tokens": 10.5754}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "cause"),
     [
@@ -267,6 +268,7 @@ def test_a_rebuild_from_snapshots_alone_keeps_record_and_drift(drifted, tmp_path
         assert ask(home, f"select * from mart.{mart} order by all") == rows, mart
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body",
     [
