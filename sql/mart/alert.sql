@@ -94,29 +94,7 @@ basis as (
 
 said as (
     select
-        'now' as side,
-        daily.date,
-        daily.model_id,
-        daily.workload_id,
-        daily.chip_id,
-        coalesce(daily.precision, 'precision not stated') as precision,
-        daily.speed_tier,
-        daily.traffic_basis,
-        daily.speed_percentile,
-        daily.price_series_id,
-        daily.usd_per_gpu_hour,
-        daily.throughput_tok_s_gpu,
-        daily.usd_per_million_tokens,
-        daily.null_reason,
-        daily.eligible,
-        daily.eligibility_reason,
-        daily.benchmark_point_id,
-        daily.above_point_id,
-    from daily
-    inner join basis on daily.date = basis.today
-    union all
-    select
-        'before' as side,
+        case when daily.date = basis.today then 'now' else 'before' end as side,
         daily.date,
         daily.model_id,
         daily.workload_id,
@@ -136,8 +114,8 @@ said as (
         daily.above_point_id,
     from daily
     inner join basis
-        on daily.date = basis.before_on
-        and basis.recorded_on is null
+        on daily.date = basis.today
+        or (daily.date = basis.before_on and basis.recorded_on is null)
     union all
     select
         'before' as side,
@@ -167,9 +145,7 @@ said as (
 headlines as (
     select
         said.*,
-        series.passes_on
-        and slower.benchmark_point_id is null
-        and faster.benchmark_point_id is null as passes_on,
+        series.passes_on and slower.benchmark_point_id is null and faster.benchmark_point_id is null as passes_on,
         case
             when said.speed_tier = 'max_throughput' then 'at greatest throughput'
             else concat(
@@ -179,6 +155,7 @@ headlines as (
         end as speed,
         concat(said.chip_id, ' ', said.precision) as chip,
         said.eligible and said.usd_per_million_tokens is not null as is_ranked,
+        concat(said.model_id, ', ', said.workload_id, ', ', speed, ', ', said.price_series_id) as comparison,
     from said
     inner join series on said.price_series_id = series.price_series_id
     inner join workloads on said.workload_id = workloads.workload_id
@@ -192,10 +169,7 @@ headlines as (
 
 compared as (
     select
-        former.model_id,
-        former.workload_id,
         former.price_series_id,
-        former.chip,
         former.date as before_on,
         basis.today as after_on,
         cast(former.usd_per_gpu_hour as double) as before_price,
@@ -210,19 +184,13 @@ compared as (
             when not latter.eligible then latter.eligibility_reason
         end as lost_reason,
         former.passes_on and coalesce(latter.passes_on, true) as passes_on,
-        concat(
-            former.chip, ', ', former.model_id, ', ', former.workload_id, ', ', former.speed, ', ',
-            former.price_series_id
-        ) as subject,
+        concat(former.chip, ', ', former.comparison) as subject,
     from headlines as former
     cross join basis
     left join headlines as latter
         on latter.side = 'now'
-        and former.model_id = latter.model_id
-        and former.workload_id = latter.workload_id
+        and former.comparison = latter.comparison
         and former.chip = latter.chip
-        and former.price_series_id = latter.price_series_id
-        and former.speed = latter.speed
     where former.side = 'before'
         and former.speed_tier = 'max_throughput'
         and former.is_ranked
@@ -244,7 +212,7 @@ ranked as (
     select
         *,
         rank() over (
-            partition by side, model_id, workload_id, price_series_id, speed
+            partition by side, comparison
             order by usd_per_million_tokens
         ) as place,
     from headlines
@@ -253,10 +221,7 @@ ranked as (
 
 former_leaders as (
     select
-        former.model_id,
-        former.workload_id,
-        former.price_series_id,
-        former.speed,
+        former.comparison,
         min(former.date) as before_on,
         string_agg(former.chip, ', ' order by former.chip) as chips,
         min(latter.usd_per_million_tokens) as cost_now,
@@ -264,14 +229,10 @@ former_leaders as (
     from ranked as former
     left join ranked as latter
         on latter.side = 'now'
-        and former.model_id = latter.model_id
-        and former.workload_id = latter.workload_id
-        and former.price_series_id = latter.price_series_id
-        and former.speed = latter.speed
+        and former.comparison = latter.comparison
         and former.chip = latter.chip
-    where former.side = 'before'
-        and former.place = 1
-    group by former.model_id, former.workload_id, former.price_series_id, former.speed
+    where former.side = 'before' and former.place = 1
+    group by former.comparison
 ),
 
 -- Where nobody led before, nobody was overtaken.
@@ -283,22 +244,13 @@ new_leaders as (
         former_leaders.cost_now as former_cost_now,
         ranked.passes_on and former_leaders.passes_on as all_pass_on,
     from ranked
-    inner join former_leaders
-        on ranked.model_id = former_leaders.model_id
-        and ranked.workload_id = former_leaders.workload_id
-        and ranked.price_series_id = former_leaders.price_series_id
-        and ranked.speed = former_leaders.speed
+    inner join former_leaders on ranked.comparison = former_leaders.comparison
     left join ranked as led
         on led.side = 'before'
         and led.place = 1
-        and ranked.model_id = led.model_id
-        and ranked.workload_id = led.workload_id
-        and ranked.price_series_id = led.price_series_id
-        and ranked.speed = led.speed
+        and ranked.comparison = led.comparison
         and ranked.chip = led.chip
-    where ranked.side = 'now'
-        and ranked.place = 1
-        and led.chip is null
+    where ranked.side = 'now' and ranked.place = 1 and led.chip is null
 ),
 
 alerts as (
@@ -346,7 +298,7 @@ alerts as (
     union all
     select
         'new_leader' as kind,
-        concat(model_id, ', ', workload_id, ', ', speed, ', ', price_series_id) as subject,
+        comparison as subject,
         concat(chip, ' before ', former_chips) as mark,
         concat(
             chip, ' is the cheapest on ', cast(date as varchar), ': $',
@@ -370,7 +322,7 @@ alerts as (
     select
         concat(health.status, '_source') as kind,
         health.source as subject,
-        coalesce(cast(health.last_success_at as varchar), 'never') as mark,
+        coalesce(cast(epoch_us(health.last_success_at) as varchar), 'never') as mark,
         concat(
             health.reason, '; last good payload: ',
             coalesce(cast(cast(health.last_success_at at time zone 'UTC' as date) as varchar), 'none')
