@@ -77,6 +77,9 @@ MISSING = {
     "no_throughput": "no payload states a throughput of these tokens",
     "role_ratio_unknown": "it is per decode GPU, and how many prefill GPUs fed them is not stated",
     "speed_is_not_throughput": "only the speed that one user sees is stated, and no throughput",
+    "below_range": "no point of this server is as slow for each user: it was not measured there",
+    "above_range": "no point of this server is as fast for each user: it was not measured there",
+    "unreachable": "the speed is beyond what the chip can reach by a stated ceiling",
 }
 
 

@@ -10,6 +10,7 @@ import json
 import shutil
 import subprocess
 import sys
+from datetime import date
 from typing import Any
 
 import duckdb
@@ -130,6 +131,39 @@ def test_a_speed_between_two_points_has_both_and_the_curve(embedded_home):
     assert least < made < most
     assert float(row[-4]) / (made * 0.0036) == pytest.approx(row[-3], rel=1e-9)
     assert all(found["stated_by"][0]["payload"]["sha256"] for found in told["benchmark"])
+
+
+def at_speed(home: Home, condition: str) -> tuple[list[str], dict[str, Any]]:
+    """One row of mart.cost_at_speed that meets the condition, and the words that are its key."""
+    with published(home) as connection:
+        found = connection.execute(f"from mart.cost_at_speed where {condition} order by all limit 1")
+        row = dict(zip((column[0] for column in found.description), found.fetchone(), strict=True))
+    words = [f"{name}={'' if row[name] is None else row[name]}" for name in explain.AT_SPEED.key]
+    return words, row
+
+
+def test_a_cost_at_a_speed_of_a_server_has_its_curve_and_its_price(embedded_home):
+    words, row = at_speed(embedded_home, "position = 'interpolated' and usd_per_million_tokens is not null")
+    told = explained(embedded_home, *words)
+    assert told["result"]["usd_per_million_tokens"] == row["usd_per_million_tokens"]
+    assert told["throughput"]["worked_out"] == pytest.approx(row["throughput_tok_s_gpu"], rel=1e-9)
+    speeds = [point["interactivity_tok_s_user"] for point in told["benchmark"]]
+    assert min(speeds) < row["speed_tok_s_user"] < max(speeds)
+    made = row["throughput_tok_s_gpu"] * 0.0036
+    assert told["price"]["usd_per_gpu_hour"] / made == pytest.approx(row["usd_per_million_tokens"], rel=1e-9)
+
+
+def test_a_cost_beyond_what_was_measured_says_so(embedded_home):
+    words, _ = at_speed(embedded_home, "position = 'above_range'")
+    told = explained(embedded_home, *words)
+    assert told["result"]["usd_per_million_tokens"] is None
+    assert "not measured there" in told["result"]["what_is_missing"]
+    assert told["benchmark"] == []
+
+
+def test_a_cost_at_a_speed_is_of_the_copy_s_own_day(embedded_home):
+    with pytest.raises(explain.NoSuchCost, match="no other day"):
+        explain.asked(["speed_tok_s_user=50"], date(2026, 11, 1), None, None)
 
 
 @pytest.mark.parametrize(
