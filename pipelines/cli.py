@@ -362,6 +362,22 @@ def schedule(
 
 
 @app.command()
+def serve(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8787,
+) -> None:
+    """Serve the published copy read-only on this machine: the page, Parquet, JSON, the database."""
+    from pipelines import serve as serving
+
+    with serving.server(Home.from_environment().published, port) as server:
+        address = f"http://{server.server_address[0]}:{server.server_address[1]}/"
+        errors.print(f"serving the newest version at {address} until you stop it (Ctrl-C)", markup=False)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            errors.print("stopped", markup=False)
+
+
+@app.command()
 def dev() -> None:
     """Open Dagster's UI with the schedules running."""
     dagster_home(Home.from_environment())
