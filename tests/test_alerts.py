@@ -454,6 +454,28 @@ def test_only_https_or_this_machine_is_ever_asked(teller, monkeypatch, address):
 
 
 @pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        pytest.param(
+            "TOKENYIELD_WEBHOOK_URL", f"https://{'a' * 70}.invalid/{SECRET}", id="no name of a host"
+        ),
+        pytest.param("SSL_CERT_FILE", "/nowhere", id="no certificates"),
+        pytest.param("HTTPS_PROXY", f"ftp://{SECRET}", id="no proxy"),
+    ],
+)
+def test_whatever_stops_a_message_is_a_line_and_what_was_logged_stays_told(
+    teller, monkeypatch, variable, value
+):
+    monkeypatch.setenv("TOKENYIELD_WEBHOOK_URL", f"https://localhost:9/{SECRET}")
+    monkeypatch.setenv(variable, value)
+    teller.stand([row(1)])
+    first, again = teller.tell(), teller.tell()
+    assert [len(first), len(again)] == [2, 1]
+    assert again[0].startswith("alerts  not told to TOKENYIELD_WEBHOOK_URL, the next run tries again: ")
+    assert SECRET not in f"{first}{again}"
+
+
+@pytest.mark.parametrize(
     "damage",
     ["", "{", "[]", "null", '{"log": []}', '{"log": [1], "webhook": null}', '{"log": "x", "webhook": 1}'],
 )
