@@ -181,8 +181,8 @@ def _notify(
     except TimeoutError:
         raise WebhookError(f"no answer within {patience.total_seconds:g} s") from None
     except Exception as error:
-        # Certificates or a proxy of the environment that are no such thing, or a name that no host can have: what
-        # was logged is remembered all the same. The kind of error alone, for its text may quote the address.
+        # Certificates or a proxy of the environment that are none, or a name that no host can have: what was
+        # logged is remembered all the same. The kind of error alone, for its text may quote the address.
         raise WebhookError(f"it could not be sent, {type(error).__name__}") from None
     return len(new)
 
