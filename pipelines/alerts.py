@@ -253,7 +253,8 @@ def _is_ids(value: Any) -> bool:
 
 def _remember(memory: Path, known: Memory, log: logging.Logger) -> None:
     """Replace the memory by one rename: it is the old one or the new one, whenever a run ends."""
-    unfinished = memory.with_suffix(".unfinished")
+    # One of its own for each process: two that write at once would put half a file in its place.
+    unfinished = memory.with_suffix(f".{os.getpid()}.unfinished")
     try:
         memory.parent.mkdir(parents=True, exist_ok=True)
         with unfinished.open("w", encoding="utf-8") as stream:
