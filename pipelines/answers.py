@@ -24,6 +24,9 @@ from rich.table import Table
 from pipelines.failure import Failure
 from pipelines.home import Home
 
+FEW_ROWS = 5
+GAP = 3
+WIDTH_OF_A_PHRASE = 28
 WIDTH_OF_A_PIPE = 160
 HEADLINE = """
 select
@@ -258,15 +261,52 @@ def console() -> Console:
 
 
 def _print_table(names: list[str], rows: list[tuple[Any, ...]], out: Console) -> None:
+    """Rows under each other where they fit; else a few one by one, and of many the columns that fit.
+
+    A number in two lines is two numbers: words may be put into several lines, values may not.
+    """
+    cells = [["" if value is None else escape(as_text(value)) for value in row] for row in rows]
+    widths = [_width(name, [row[number] for row in cells]) for number, name in enumerate(names)]
+    if sum(widths) <= out.width or len(rows) > FEW_ROWS:
+        left, shown = out.width, []
+        for number, width in enumerate(widths):
+            if width <= left:
+                shown.append(number)
+                left -= width
+        out.print(_table(names, rows, cells, {number: widths[number] for number in shown}))
+        if hidden := [name for number, name in enumerate(names) if number not in shown]:
+            told = f"not shown, for want of width: {', '.join(hidden)}; --format csv or json has them"
+            out.print(told, markup=False)
+        return
+    for number, row in enumerate(cells, 1):
+        record = Table.grid(padding=(0, 2))
+        record.add_column(no_wrap=True)
+        record.add_column(overflow="fold")
+        for name, cell in zip(names, row, strict=True):
+            record.add_row(escape(name.replace("_", " ")), cell)
+        out.rule(f"{number} of {len(rows)}", align="left", characters="-", style="none")
+        out.print(record)
+
+
+def _table(
+    names: list[str], rows: list[tuple[Any, ...]], cells: list[list[str]], widths: dict[int, int]
+) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
-    for number, name in enumerate(names):
+    for number, width in widths.items():
         numeric = any(isinstance(row[number], (int, float, Decimal)) for row in rows)
-        table.add_column(
-            escape(name.replace("_", " ")), justify="right" if numeric else "left", overflow="fold"
-        )
-    for row in rows:
-        table.add_row(*("" if value is None else escape(as_text(value)) for value in row))
-    out.print(table)
+        name = escape(names[number].replace("_", " "))
+        justify = "right" if numeric else "left"
+        table.add_column(name, justify=justify, overflow="fold", min_width=width - GAP)
+    for row in cells:
+        table.add_row(*(row[number] for number in widths))
+    return table
+
+
+def _width(name: str, cells: list[str]) -> int:
+    """What a column wants, the gap beside it too: the longest value, or of words enough for a phrase."""
+    phrases = [min(len(cell), WIDTH_OF_A_PHRASE) if " " in cell else len(cell) for cell in cells]
+    words = [len(word) for text in (name.replace("_", " "), *cells) for word in text.split()]
+    return GAP + max([*phrases, *words], default=0)
 
 
 def as_text(value: Any, digits: int = 12) -> str:
