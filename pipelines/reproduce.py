@@ -80,7 +80,7 @@ def version(home: Home, name: str, begin: Begin) -> Iterator[Verdict]:
         again, models = Home(Path(scratch)), run.models()
         warehouse = _rebuilt(again, then, datetime.fromisoformat(manifest["as_of"]), models, begin)
         begin("publishing into a scratch folder", None)
-        made = publishing.publish(warehouse, models, again.published)
+        made = publishing.publish(warehouse, models, run.macros(), again.published)
         tables = json.loads((made.folder / "manifest.json").read_text(encoding="utf-8"))["tables"]
         with _side_by_side(folder, made.folder) as connection:
             step = begin("comparing tables", len(tables | manifest["tables"]))

@@ -347,7 +347,7 @@ def test_every_correction_in_force_is_shown_with_what_came_of_it(tables: Query) 
 def test_what_may_not_be_passed_on_is_not_told_of_in_a_correction(tables: Query, root: Path) -> None:
     hidden = [("vast/absent/-/on_demand/2026-11-18",), ("vast/hidden/-/on_demand/2026-11-18",)]
     assert tables("select locator from mart.correction where not passes_on order by locator") == hidden
-    copy = publish(Warehouse(Home(root).warehouse), run.models(), root / "published").folder
+    copy = publish(Warehouse(Home(root).warehouse), run.models(), run.macros(), root / "published").folder
     with duckdb.connect(str(copy / "tokenyield.duckdb"), read_only=True) as connection:
         for table in ("mart.correction", "core.correction", "clean.correctable_figure"):
             told = f"select count(*), count(*) filter (where starts_with(locator, 'vast/')) from {table}"
