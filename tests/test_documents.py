@@ -24,7 +24,9 @@ from pipelines import dictionary, run
 from pipelines.cli import app
 from pipelines.home import PROJECT, SQL, Home
 
-DOCUMENTS = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *sorted((PROJECT / "docs").glob("*.md"))]
+# Its example of a source is run by test_newcomer.py, in a copy of the project.
+GUIDE = PROJECT / "CONTRIBUTING.md"
+DOCUMENTS = [PROJECT / "README.md", GUIDE, *sorted((PROJECT / "docs").glob("*.md"))]
 # Commands that are not run here, each with the reason; `make` targets are at least asked for by `make -n`.
 NOT_RUN = {
     "make run": "installs; the embedded home is built by the same steps",
@@ -33,6 +35,12 @@ NOT_RUN = {
     "make dev": "serves until it is stopped",
     "TOKENYIELD_CRON_MODEL=*/10 * * * * make dev": "serves until it is stopped",
     "bash .ci/run": "runs this very test",
+    ".venv/bin/python -m pytest tests/test_sources.py -k newcomer": "test_newcomer.py",
+    ".venv/bin/tokenyield import newcomer tests/fixtures/newcomer/payload.json --observed-at 2026-11-29": (
+        "test_newcomer.py"
+    ),
+    ".venv/bin/tokenyield sql select provider_id, chip_id, usd_per_gpu_hour from mart.rental_price_daily "
+    "where source = 'newcomer'": "test_newcomer.py",
     ".venv/bin/tokenyield fetch oci_price_list": "network",
     ".venv/bin/tokenyield import SOURCE PATH...": "a form to fill in",
     ".venv/bin/tokenyield build": "a minute; the embedded home is built by the same steps",
@@ -98,7 +106,7 @@ RUN = {text: words for text, words in COMMANDS.items() if text not in NOT_RUN}
 
 def of_language(language: str) -> pytest.MarkDecorator:
     """One test for each block of a language."""
-    found = [block for block in BLOCKS if block.language == language]
+    found = [block for block in BLOCKS if block.language == language and block.document != GUIDE]
     return pytest.mark.parametrize("block", found, ids=[block.name for block in found])
 
 
@@ -132,7 +140,7 @@ def test_there_are_commands_and_the_list_of_those_not_run_is_no_longer_than_need
 )
 def test_a_command_does_what_it_says(words: list[str], embedded_home: Home, tmp_path: Path) -> None:
     assert words[0] == ".venv/bin/tokenyield", "run it here, or name it in NOT_RUN with the reason"
-    (own,) = [block.text for block in BLOCKS if block.language == "csv"]
+    (own,) = [block.text for block in BLOCKS if block.language == "csv" and block.document != GUIDE]
     (tmp_path / "my_prices.csv").write_text(own, encoding="utf-8")
     arguments = [str(tmp_path / word) if word == "my_prices.csv" else word for word in words[1:]]
     done = tokenyield(home_for(words, embedded_home, tmp_path), *arguments)
