@@ -176,8 +176,14 @@ def _notify(
     }
     try:
         asyncio.run(_sent(url, message, patience))
+    except WebhookError:
+        raise
     except TimeoutError:
         raise WebhookError(f"no answer within {patience.total_seconds:g} s") from None
+    except Exception as error:
+        # Certificates or a proxy of the environment that are none, or a name that no host can have: what was
+        # logged is remembered all the same. The kind of error alone, for its text may quote the address.
+        raise WebhookError(f"it could not be sent, {type(error).__name__}") from None
     return len(new)
 
 
@@ -247,7 +253,8 @@ def _is_ids(value: Any) -> bool:
 
 def _remember(memory: Path, known: Memory, log: logging.Logger) -> None:
     """Replace the memory by one rename: it is the old one or the new one, whenever a run ends."""
-    unfinished = memory.with_suffix(".unfinished")
+    # One of its own for each process: two that write at once would put half a file in its place.
+    unfinished = memory.with_suffix(f".{os.getpid()}.unfinished")
     try:
         memory.parent.mkdir(parents=True, exist_ok=True)
         with unfinished.open("w", encoding="utf-8") as stream:

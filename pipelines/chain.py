@@ -26,6 +26,16 @@ from mart.snapshot_part
 where source = ? and snapshot_id = ?
 order by part
 """
+# What a person says of a fact, as far as the copy's moment; what came of it is told too.
+CORRECTIONS = """
+select corrections.locator, corrections.action, corrections.field, corrections.value_expected,
+    corrections.value_new, outcomes.status, corrections.reason, corrections.decided_on, corrections.url,
+    corrections.source, corrections.snapshot_id
+from core.correction as corrections
+inner join mart.correction as outcomes on corrections.correction_id = outcomes.correction_id
+where corrections.row_kind = ? and list_contains(?, corrections.locator)
+order by corrections.known_at, corrections.correction_id
+"""
 
 
 @dataclass
@@ -51,6 +61,16 @@ class Chain:
         files = self.rows(PARTS, source, snapshot_id)
         told: Link = {"snapshot": f"{source}/{snapshot_id}"}
         return told | (files[0] if len(files) == 1 else {"files": files})
+
+    def corrections(self, row_kind: str, locators: list[str]) -> list[Link]:
+        """The corrections and retractions that name a fact by one of its locators, with their payloads.
+
+        The figures of a corrected fact are the corrected ones: its payload holds those expected here.
+        """
+        found = self.rows(CORRECTIONS, row_kind, locators)
+        return [
+            link | {"payload": self.payload(link.pop("source"), link.pop("snapshot_id"))} for link in found
+        ]
 
     def sum(self, text: str, recomputed: Any, stored: Any, rounded: bool = False) -> Link:
         """A formula with its numbers, worked out here, beside what is stored. rounded: to six decimals."""

@@ -283,7 +283,7 @@ def cost(
 
 @app.command()
 def explain(
-    row: Annotated[list[str], typer.Argument(help="A cost_id, or column=value ... of the daily mart's key.")],
+    row: Annotated[list[str], typer.Argument(help="A cost_id, or column=value ... of a row's key.")],
     on: Annotated[str, typer.Option(help="The day; none: the last on which its price holds.")] = "",
     price: Annotated[
         float | None, typer.Option(min=0, help="Your price, as in `tokenyield cost`, whose cost_id it is.")
@@ -293,8 +293,9 @@ def explain(
 ) -> None:
     """The chain of one cost: formula, price, votes, quotes, benchmark, payloads with hash and address.
 
-    A row of mart.cost_per_million_tokens_daily is told by its key; token_kind is output and gpu_scope all
-    unless said. Every sum is worked out again; exit code 1: one does not come out as stored.
+    A row of mart.cost_per_million_tokens_daily is told by its key, and with speed_tok_s_user=42 one of
+    mart.cost_at_speed; token_kind is output and gpu_scope all unless said. Every sum is worked out again;
+    exit code 1: one does not come out as stored.
     """
     from pipelines import explain as explaining
 
@@ -358,6 +359,22 @@ def schedule(
     answers.print_rows(["schedule", "slot", "state"], wrong, output)
     for one in found:
         errors.print(one.told, markup=False)
+
+
+@app.command()
+def serve(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8787,
+) -> None:
+    """Serve the published copy read-only on this machine: the page, Parquet, JSON, the database."""
+    from pipelines import serve as serving
+
+    with serving.server(Home.from_environment().published, port) as server:
+        address = f"http://{server.server_address[0]}:{server.server_address[1]}/"
+        errors.print(f"serving the newest version at {address} until you stop it (Ctrl-C)", markup=False)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            errors.print("stopped", markup=False)
 
 
 @app.command()

@@ -24,12 +24,35 @@ from pipelines.home import Home
 
 COST = "select * from mart.cost_per_million_tokens where cost_id = ?"
 OWN_COST = "select * from mart.cost_with(?, ?, ?, ?) where cost_id = ?"
-DAILY = "mart.cost_per_million_tokens_daily"
-# The key of a daily row, and what is meant where nothing is said of it.
-DAILY_KEY = (
-    "date", "chip_id", "model_id", "precision", "workload_id", "token_kind", "gpu_scope", "cost_allocation",
-    "evidence", "traffic_basis", "speed_percentile", "speed_tier", "price_series_id",
+
+
+@dataclass(frozen=True)
+class Keyed:
+    """A mart whose rows are told by their key: name, rows as a chain reads them, columns of the key."""
+
+    mart: str
+    rows: str
+    key: tuple[str, ...]
+
+
+SHARED_KEY = (
+    "chip_id", "model_id", "precision", "workload_id", "token_kind", "gpu_scope", "cost_allocation",
+    "evidence", "traffic_basis", "speed_percentile",
 )  # fmt: skip
+DAILY = Keyed(
+    "mart.cost_per_million_tokens_daily",
+    "select * from mart.cost_per_million_tokens_daily",
+    ("date", *SHARED_KEY, "speed_tier", "price_series_id"),
+)
+# At a speed of one's own there is no tier, and a server is named: its curve is what the cost is read from.
+AT_SPEED = Keyed(
+    "mart.cost_at_speed",
+    "select at_speed.*, "
+    "cast(run.as_of at time zone 'UTC' as date) as date, cast(null as varchar) as cost_id, "
+    "at_speed.below_point_id as benchmark_point_id, at_speed.speed_tok_s_user as interactivity_tok_s_user "
+    "from mart.cost_at_speed as at_speed cross join core.run as run",
+    (*SHARED_KEY, "serving_line_id", "speed_tok_s_user", "price_series_id"),
+)
 MEANT = {"token_kind": "output", "gpu_scope": "all"}
 SHOWN_ROWS = 20
 # What a link is called in the tree; the rest of it stands below.
@@ -50,7 +73,7 @@ class NoSuchCost(Failure):
 
 @dataclass(frozen=True)
 class Asked:
-    """Which row: a cost_id, or columns of a daily row's key; the day; numbers of `tokenyield cost`."""
+    """Which row: a cost_id, or columns of a key; the day; numbers of `tokenyield cost`."""
 
     cost_id: str | None = None
     key: dict[str, str] = field(default_factory=dict)
@@ -60,14 +83,18 @@ class Asked:
 
 
 def asked(words: list[str], on: date | None, price: float | None, factor: float | None) -> Asked:
-    """What the words of a command line ask for: one cost_id, or column=value of a daily row's key."""
+    """What the words of a command line ask for: one cost_id, or column=value of a row's key."""
     pairs = [word.partition("=") for word in words]
     if len(words) == 1 and not pairs[0][1]:
         return Asked(words[0], {}, on, price, factor)
-    if wrong := [word for word, (name, _, _) in zip(words, pairs, strict=True) if name not in DAILY_KEY]:
+    keyed = AT_SPEED if any(name == "speed_tok_s_user" for name, _, _ in pairs) else DAILY
+    if wrong := [word for word, (name, _, _) in zip(words, pairs, strict=True) if name not in keyed.key]:
         raise NoSuchCost(
-            f"{wrong[0]!r} is no column=value of a daily row's key; its columns are {', '.join(DAILY_KEY)}"
+            f"{wrong[0]!r} is no column=value of a key of {keyed.mart}; "
+            f"its columns are {', '.join(keyed.key)}"
         )
+    if on and keyed is AT_SPEED:
+        raise NoSuchCost(f"{keyed.mart} is of the copy's own day: no other day can be asked of it")
     return Asked(None, {name: value for name, _, value in pairs}, on, price, factor)
 
 
@@ -100,7 +127,7 @@ def explained(chain: Chain, question: Asked) -> Link:
     """The chain of one cost: result, formula, price, benchmark (both points of a bracket), factors."""
     (today,) = chain.rows("select cast(as_of at time zone 'UTC' as date) as day from core.run")
     if question.cost_id is None:
-        row, own = _daily(chain, question), None
+        row, own = _keyed(chain, question), None
         day = row["date"]
         if row["cost_id"] is not None:
             row = chain.row(COST, row["cost_id"]) or row
@@ -120,11 +147,12 @@ def explained(chain: Chain, question: Asked) -> Link:
     else:
         reading["throughput_tok_s_gpu"] = row["throughput_tok_s_gpu"]
         points = [row["benchmark_point_id"]]
-    told["benchmark"] = [explain_throughput.benchmark(chain, point, reading) for point in points]
+    known = [point for point in points if point]  # out of a curve's range there is none
+    told["benchmark"] = [explain_throughput.benchmark(chain, point, reading) for point in known]
     live = row.get("live_traffic_factor")
     if "live_traffic_factor" not in row and row["usd_per_million_tokens_live"]:
         live = row["usd_per_million_tokens"] / row["usd_per_million_tokens_live"]
-    told["live_traffic_factor"] = explain_throughput.live(chain, points[0], live)
+    told["live_traffic_factor"] = explain_throughput.live(chain, points[0], live) if known else None
     return told
 
 
@@ -145,22 +173,31 @@ def _of_id(chain: Chain, question: Asked) -> tuple[Link, own_cost.Basis | None]:
     )
 
 
-def _daily(chain: Chain, question: Asked) -> Link:
-    """The one row of the daily mart that is meant; on the last day that it holds where none is named."""
+def _keyed(chain: Chain, question: Asked) -> Link:
+    """The one row that a key means; of the daily mart on its last day where none is named."""
+    keyed = AT_SPEED if "speed_tok_s_user" in question.key else DAILY
     key = MEANT | question.key
     if question.on:
         key["date"] = f"{question.on}"
-    conditions = " and ".join(f"cast({name} as varchar) is not distinct from ?" for name in key)
+    conditions = " and ".join(
+        f"{name} = try_cast(? as double)"
+        if name == "speed_tok_s_user"
+        else f"cast({name} as varchar) is not distinct from ?"
+        for name in key
+    )
     values = [None if value == "" else value for value in key.values()]
-    last = "" if "date" in key else f"qualify date = max(date) over (partition by {', '.join(DAILY_KEY[1:])})"
-    rows = chain.rows(f"select * from {DAILY} where {conditions} {last}", *values)
+    is_open = keyed is DAILY and "date" not in key
+    last = f"qualify date = max(date) over (partition by {', '.join(keyed.key[1:])})" if is_open else ""
+    rows = chain.rows(f"select * from ({keyed.rows}) where {conditions} {last}", *values)
     shown = ", ".join(f"{name}={value}" for name, value in key.items())
     if not rows:
-        raise NoSuchCost(f"no row of {DAILY} has {shown}; each costs what its key says, and no other is near")
+        raise NoSuchCost(
+            f"no row of {keyed.mart} has {shown}; each costs what its key says, and no other is near"
+        )
     if len(rows) > 1:
         open_columns = [
             f"{name} ({', '.join(map(str, sorted({row[name] for row in rows}, key=str)))})"
-            for name in DAILY_KEY
+            for name in keyed.key
             if len({row[name] for row in rows}) > 1
         ]
         raise NoSuchCost(f"{len(rows)} rows have {shown}; say which by {'; '.join(open_columns)}")
@@ -182,8 +219,8 @@ def _result(row: Link, day: date) -> Link:
     names = (
         "cost_id", "usd_per_million_tokens", "usd_per_million_tokens_live", "null_reason", "live_null_reason",
         "chip_id", "model_id", "precision", "workload_id", "token_kind", "gpu_scope", "cost_allocation",
-        "speed_tier", "position", "evidence", "eligible", "eligibility_reason", "disclosure_score",
-        "benchmark_age_days",
+        "speed_tier", "speed_tok_s_user", "position", "evidence", "eligible", "eligibility_reason",
+        "disclosure_score", "benchmark_age_days",
     )  # fmt: skip
     told = {"date": day} | {name: row[name] for name in names if name in row}
     if row.get("measured_on"):

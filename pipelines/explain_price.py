@@ -33,13 +33,18 @@ where price_series_id = $series and chip_id = $chip
 QUOTE = """
 select quote_id, provider_id, offer_key, raw_gpu_name as raw_name, region, price, currency, price_unit,
     gpu_count, term_hours, fx_usd_per_unit, fx_rate_on, usd_per_gpu_hour, note, url, observed_at,
-    effective_from, source, snapshot_id
+    effective_from, source, snapshot_id,
+    concat_ws('/', source, offer_key, coalesce(region, '-'),
+        price_type || coalesce(':' || commitment_months || 'm', ''),
+        cast(cast(observed_at at time zone 'UTC' as date) as varchar)) as locator
 from core.rental_quote
 where quote_id = ?
 """
 VALUE = """
 select index_value_id, index_name, method_version, raw_gpu_name as raw_name, value, currency,
-    usd_per_gpu_hour, provider_count, value_date, date_precision, note, url, known_at, source, snapshot_id
+    usd_per_gpu_hour, provider_count, value_date, date_precision, note, url, known_at, source, snapshot_id,
+    concat_ws('/', source, index_name, raw_gpu_name,
+        price_type || coalesce(':' || commitment_months || 'm', ''), cast(value_date as varchar)) as locator
 from core.rental_index_value
 where index_value_id = ?
 """
@@ -100,7 +105,7 @@ def price(chain: Chain, series_id: str, chip_id: str, day: date) -> Link:
 
 
 def quote(chain: Chain, quote_id: str) -> Link:
-    """A quote as its source listed it, the division that made its price, and its payload."""
+    """A quote as listed or as corrected, the division that made its price, its payload and corrections."""
     found = chain.row(QUOTE, quote_id)
     if found is None:
         return {"quote_id": quote_id, "missing": "this copy does not hold it: it may not be passed on"}
@@ -116,11 +121,12 @@ def quote(chain: Chain, quote_id: str) -> Link:
         worked_out *= float(found["fx_usd_per_unit"])
         divisors.append(f"x {number(found['fx_usd_per_unit'])} USD of {found['fx_rate_on']}")
     text = " ".join([f"{number(found['price'])} {found['currency']} per {found['price_unit']}", *divisors])
-    sources = {"source", "snapshot_id"}
+    names = {"source", "snapshot_id", "locator"}
     return (
-        {name: value for name, value in found.items() if name not in sources}
+        {name: value for name, value in found.items() if name not in names}
         | {"division": chain.sum(text, worked_out, found["usd_per_gpu_hour"], rounded=True)}
         | {"payload": chain.payload(found["source"], found["snapshot_id"])}
+        | {"corrections": chain.corrections("rental_quote", [found["locator"]])}
     )
 
 
@@ -129,7 +135,8 @@ def _published(chain: Chain, value_id: str) -> Link:
     if found is None:
         return {"index_value_id": value_id, "missing": "this copy does not hold it: it may not be passed on"}
     payload = chain.payload(found.pop("source"), found.pop("snapshot_id"))
-    return found | {"payload": payload}
+    corrections = chain.corrections("rental_index_value", [found.pop("locator")])
+    return found | {"payload": payload, "corrections": corrections}
 
 
 def _index(chain: Chain, series: Link, chip_id: str, day: date) -> Link:

@@ -32,17 +32,6 @@ where results.benchmark_point_id = ?
     and results.recorded_to is null
 order by results.known_at desc, results.source_rank, results.recorded_at desc
 """
-CORRECTIONS = """
-select corrections.locator, corrections.action, corrections.reason, corrections.decided_on, corrections.url,
-    corrections.source, corrections.snapshot_id
-from core.correction as corrections
-cross join core.run as run
-where corrections.known_at <= run.as_of
-    and corrections.recorded_to is null
-    and corrections.row_kind = 'benchmark_result'
-    and list_contains(?, corrections.locator)
-order by corrections.known_at
-"""
 HARDWARE = """
 select factor, from_chip_id, to_chip_id, source as stated_by, known_at
 from raw.hardware_factor
@@ -77,6 +66,9 @@ MISSING = {
     "no_throughput": "no payload states a throughput of these tokens",
     "role_ratio_unknown": "it is per decode GPU, and how many prefill GPUs fed them is not stated",
     "speed_is_not_throughput": "only the speed that one user sees is stated, and no throughput",
+    "below_range": "no point of this server is as slow for each user: it was not measured there",
+    "above_range": "no point of this server is as fast for each user: it was not measured there",
+    "unreachable": "the speed is beyond what the chip can reach by a stated ceiling",
 }
 
 
@@ -204,10 +196,10 @@ def _division(chain: Chain, found: Link, figure: str) -> Link | None:
 
 
 def _corrections(chain: Chain, point: Link, statements: list[Link]) -> list[Link]:
-    locators = [point["benchmark_point_id"], f"{point['publisher']}/run/{point['run_id']}"]
-    locators += [f"{found['publisher']}/result/{found['result_id']}" for found in statements]
-    return [
-        {name: value for name, value in found.items() if name not in ("source", "snapshot_id")}
-        | {"payload": chain.payload(found["source"], found["snapshot_id"])}
-        for found in chain.rows(CORRECTIONS, locators)
-    ]
+    point_id, publisher = point["benchmark_point_id"], point["publisher"]
+    locators = [point_id]
+    for found in statements:
+        run = f"{publisher}/run/{found['run_id']}"
+        locators += [run, f"{run}/{point_id}", f"{publisher}/result/{found['result_id']}"]
+        locators.append(f"{publisher}/label/{found['point_label']}")
+    return chain.corrections("benchmark_result", locators)

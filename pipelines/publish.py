@@ -26,7 +26,7 @@ from typing import Any
 
 import duckdb
 
-from pipelines import cut, dictionary
+from pipelines import cut, dictionary, feed
 from pipelines.failure import Failure
 from pipelines.macros import Macro, tables_read
 from pipelines.sql_models import Model
@@ -46,12 +46,25 @@ class PublishRefused(Failure):
 
 @dataclass(frozen=True)
 class Published:
-    """A version that readers can open: its folder and the moment of its facts."""
+    """A version that readers can open: its folder, the moment of its facts, and what was left out of it.
+
+    withheld: sources whose terms do not let us pass on what they say, and rows left out of each mart.
+    """
 
     folder: Path
     as_of: datetime
     tables: int
     rows: int
+    withheld: dict[str, Any]
+
+    @property
+    def withheld_in_words(self) -> str:
+        """One line: how much stayed behind and whose terms say so."""
+        left_out = sum(self.withheld["rows"].values())
+        names = ", ".join(source["source"] for source in self.withheld["sources"])
+        return (
+            f"{left_out} rows of marts stay here by the terms of {names}" if left_out else "nothing withheld"
+        )
 
 
 def publish(
@@ -71,6 +84,8 @@ def publish(
         with warehouse.beside(unfinished / "tokenyield.duckdb", STORAGE_VERSION) as connection:
             as_of = _finished_as_of(connection)
             tables = _copy(connection, models, macros, unfinished / "parquet")
+            withheld = _withheld(connection, tables)
+            feed.write(connection, models, unfinished, as_of)
             cut.write(cut.of_warehouse(connection, "warehouse.raw"), unfinished / cut.FILE)
         dictionary.write(models, macros, unfinished / "DICTIONARY.md")
         manifest = {
@@ -79,6 +94,7 @@ def publish(
             "duckdb_storage_version": STORAGE_VERSION,
             "code": cut.code_version(),
             "tables": tables,
+            "withheld": withheld,
             "files": {str(p.relative_to(unfinished)): _sha256(p) for p in _files(unfinished)},
         }
         (unfinished / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
@@ -89,7 +105,8 @@ def publish(
         raise
     _point(root, version)
     _forget_old(root, version)
-    return Published(root / version, as_of, len(tables), sum(t["rows"] for t in tables.values()))
+    rows = sum(table["rows"] for table in tables.values())
+    return Published(root / version, as_of, len(tables), rows, withheld)
 
 
 def _finished_as_of(connection: duckdb.DuckDBPyConnection) -> datetime:
@@ -157,6 +174,30 @@ def _passed_on(connection: duckdb.DuckDBPyConnection, name: str) -> str:
     if "source" in columns:
         conditions.append("source not in (select source from warehouse.raw.source where not passes_on)")
     return f"where {' and '.join(f'coalesce({c}, true)' for c in conditions)}" if conditions else ""
+
+
+def _withheld(connection: duckdb.DuckDBPyConnection, tables: Mapping[str, Any]) -> dict[str, Any]:
+    """Whose terms hold back what, and the rows that each mart has more than its published copy."""
+    sources = connection.execute(
+        """
+        select distinct on (source) source, title, terms
+        from (
+            select source, title, licence as terms from warehouse.raw.source
+            where not passes_on and source in (select source from warehouse.raw.snapshot)
+            union all
+            select index_name, title, source from warehouse.raw.price_series
+            where not passes_on and index_name in (select index_name from warehouse.core.rental_index_value)
+        )
+        order by source, title
+        """
+    ).fetchall()
+    rows = {}
+    for name, described in tables.items():
+        (all_rows,) = connection.execute(f"select count(*) from warehouse.{name}").fetchone()
+        if name.startswith("mart.") and all_rows > described["rows"]:
+            rows[name] = all_rows - described["rows"]
+    names = ("source", "title", "terms")
+    return {"sources": [dict(zip(names, row, strict=True)) for row in sources], "rows": rows}
 
 
 def _copy_comments(connection: duckdb.DuckDBPyConnection, schema: str, table: str) -> None:

@@ -54,6 +54,10 @@ class NotThere(Failure):
     """No such version is kept, or no such day is recorded."""
 
 
+class Damaged(Failure):
+    """A published version cannot be read; the message names the file."""
+
+
 class Verdict(NamedTuple):
     """What is said of one file, table or value. matches: None for a note that judges nothing."""
 
@@ -65,17 +69,15 @@ class Verdict(NamedTuple):
 def version(home: Home, name: str, begin: Begin) -> Iterator[Verdict]:
     """Make a published version again, from the snapshots that it was made of; judge all of it.
 
-    Raises NotThere for a version that is not kept, DamagedSnapshot, CutGone and CutUnknown.
+    Raises NotThere for a version that is not kept, Damaged, DamagedSnapshot, CutGone and CutUnknown.
     """
     folder = _version_folder(home.published, name)
-    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    manifest = _manifest(folder)
     store = SnapshotStore(home.snapshots)
     _verify(store, begin)
     then = cut.store_of(store, cut.read(folder / cut.FILE))
     yield from _code(manifest.get("code"))
-    for file, digest in sorted(manifest["files"].items()):
-        changed = () if _sha256(folder / file) == digest else ("not the bytes that were published",)
-        yield Verdict(not changed, f"file {file}", changed)
+    yield from _files(folder, manifest["files"])
     with tempfile.TemporaryDirectory(prefix="tokenyield-") as scratch:
         again, models = Home(Path(scratch)), run.models()
         warehouse = _rebuilt(again, then, datetime.fromisoformat(manifest["as_of"]), models, begin)
@@ -159,6 +161,30 @@ def _version_folder(root: Path, name: str) -> Path:
     return folder.resolve()
 
 
+def _manifest(folder: Path) -> dict[str, Any]:
+    """What a version says of itself; raises Damaged where that is not as it was written."""
+    path = folder / "manifest.json"
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        datetime.fromisoformat(manifest["as_of"])
+        if not (isinstance(manifest["files"], dict) and isinstance(manifest["tables"], dict)):
+            raise TypeError("files and tables are no lists of theirs")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise Damaged(f"{path} is not as it was written: {error!r}; nothing was recomputed") from error
+    return manifest
+
+
+def _files(folder: Path, said: Mapping[str, str]) -> Iterator[Verdict]:
+    """A verdict on every file that the version says it has, and on every other one that it holds."""
+    held = {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()} - {"manifest.json"}
+    for file in sorted(held | said.keys()):
+        if file not in said:
+            changed = ("its manifest does not name it",)
+        else:
+            changed = () if _sha256(folder / file) == said[file] else ("not the bytes that were published",)
+        yield Verdict(not changed, f"file {file}", changed)
+
+
 def _records(store: SnapshotStore, wanted: date) -> list[Sidecar]:
     """The records of a day in the order in which they were written; raises NotThere where there is none."""
     records = sorted(store.sidecars(recording.SLUG), key=lambda s: (s.recorded_at, s.snapshot_id))
@@ -239,7 +265,11 @@ def _side_by_side(published: Path, recomputed: Path) -> Iterator[duckdb.DuckDBPy
         connection.execute("set TimeZone = 'UTC'")
         for name, folder in (("published", published), ("recomputed", recomputed)):
             path = str(folder / "tokenyield.duckdb").replace("'", "''")
-            connection.execute(f"attach '{path}' as {name} (read_only)")
+            try:
+                connection.execute(f"attach '{path}' as {name} (read_only)")
+            except duckdb.Error as error:
+                reason = str(error).splitlines()[0]
+                raise Damaged(f"{path} cannot be read: {reason}") from error
         yield connection
 
 

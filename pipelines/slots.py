@@ -74,17 +74,27 @@ def slots(
 
 
 def _ran(instance: dg.DagsterInstance, schedule: str, cron: str, after: datetime) -> dict[datetime, str]:
-    """The state of every slot that has a run, back to the newest run that came from another cron."""
+    """The state of every slot that has a run, back to the newest slot that came from another cron.
+
+    Slots and not runs tell how far back: an old run of the former cron may be run again today.
+    """
     filters = dg.RunsFilter(tags={NAME_TAG: schedule}, created_after=after)
     found: dict[datetime, str] = {}
+    of_others: list[datetime] = []
     for run in instance.get_runs(filters):
-        if run.tags.get(CRON_TAG) != cron:
-            break
+        # A tick that a person tries out by hand in the UI is of no slot.
+        if SLOT_TAG not in run.tags:
+            continue
         slot = datetime.fromisoformat(run.tags[SLOT_TAG]).astimezone(UTC)
+        if run.tags.get(CRON_TAG) != cron:
+            of_others.append(slot)
+            continue
         state = _STATE_OF.get(run.status, "under way")
         # Of several runs of one slot, newest first, one that succeeded is enough.
         if slot not in found or state == "succeeded":
             found[slot] = state
+    if of_others:
+        found = {slot: state for slot, state in found.items() if slot > max(of_others)}
     return found
 
 

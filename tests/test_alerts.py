@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import logging
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -22,7 +24,7 @@ from price_world import AS_OF, Query, Row, _needed, look, moment, published, quo
 from pipelines import alerts, run, sql_build
 from pipelines.alerts import Patience, tell
 from pipelines.assets.alerts import told_alerts
-from pipelines.home import Home
+from pipelines.home import PROJECT, Home
 from pipelines.snapshots import SnapshotStore
 from pipelines.source import Part
 from pipelines.warehouse import Warehouse
@@ -451,6 +453,42 @@ def test_only_https_or_this_machine_is_ever_asked(teller, monkeypatch, address):
     monkeypatch.setattr(alerts, "_sent", lambda *_: pytest.fail("asked"))
     teller.stand([row(1)])
     assert "TOKENYIELD_WEBHOOK_URL is no " in teller.tell()[-1]
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        pytest.param(
+            "TOKENYIELD_WEBHOOK_URL", f"https://{'a' * 70}.invalid/{SECRET}", id="no name of a host"
+        ),
+        pytest.param("SSL_CERT_FILE", "/nowhere", id="no certificates"),
+        pytest.param("HTTPS_PROXY", f"ftp://{SECRET}", id="no proxy"),
+    ],
+)
+def test_whatever_stops_a_message_is_a_line_and_what_was_logged_stays_told(
+    teller, monkeypatch, variable, value
+):
+    monkeypatch.setenv("TOKENYIELD_WEBHOOK_URL", f"https://localhost:9/{SECRET}")
+    monkeypatch.setenv(variable, value)
+    teller.stand([row(1)])
+    first, again = teller.tell(), teller.tell()
+    assert [len(first), len(again)] == [2, 1]
+    assert again[0].startswith("alerts  not told to TOKENYIELD_WEBHOOK_URL, the next run tries again: ")
+    assert SECRET not in f"{first}{again}"
+
+
+def test_two_processes_that_remember_at_once_never_leave_half_a_memory(teller, tmp_path):
+    memory, ids = tmp_path / "told.json", [f"id-{number}" for number in range(2000)]
+    code = (
+        "import logging, sys; from pathlib import Path; from pipelines import alerts\n"
+        "for _ in range(60): alerts._remember(Path(sys.argv[1]), alerts.Memory(log=sys.argv[2:]), "
+        "logging.getLogger())"
+    )
+    command = [sys.executable, "-c", code, str(memory), *ids]
+    writers = [subprocess.Popen(command, cwd=PROJECT, stderr=subprocess.PIPE) for _ in range(3)]
+    assert [writer.communicate()[1] for writer in writers] == [b"", b"", b""]
+    assert json.loads(memory.read_text(encoding="utf-8"))["log"] == ids
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["told.json"]
 
 
 @pytest.mark.parametrize(

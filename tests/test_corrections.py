@@ -347,7 +347,8 @@ def test_every_correction_in_force_is_shown_with_what_came_of_it(tables: Query) 
 def test_what_may_not_be_passed_on_is_not_told_of_in_a_correction(tables: Query, root: Path) -> None:
     hidden = [("vast/absent/-/on_demand/2026-11-18",), ("vast/hidden/-/on_demand/2026-11-18",)]
     assert tables("select locator from mart.correction where not passes_on order by locator") == hidden
-    copy = publish(Warehouse(Home(root).warehouse), run.models(), run.macros(), root / "published").folder
+    warehouse = Warehouse(Home(root).warehouse)
+    copy = publish(warehouse, run.models(), run.macros(), root / "published").folder
     with duckdb.connect(str(copy / "tokenyield.duckdb"), read_only=True) as connection:
         for table in ("mart.correction", "core.correction", "clean.correctable_figure"):
             told = f"select count(*), count(*) filter (where starts_with(locator, 'vast/')) from {table}"
@@ -400,6 +401,17 @@ WRONG = [
     of_result("r-4", "output_tok_s", "1000", "1100", "2026-03-28", recorded="2026-09-08"),
     correction("benchmark_result", "lab/label/four", "output_tok_s", "1000", "1200", "2026-03-28",
                recorded="2026-09-08"),
+    # A name of two facts: of which chip, nobody can tell.
+    quote("case-both", "cloud", "2.00", "2026-09-08", offer_key="shared"),
+    quote("case-two", "cloud", "2.00", "2026-09-08", offer_key="shared"),
+    correction("rental_quote", "cloud/shared/-/on_demand/2026-09-08", "price", "2.00", "3.00", "2026-09-08"),
+    point("case-both", "2026-03-27", run_id=None, point_label="table 2", tp=None),
+    point("case-two", "2026-03-27", run_id=None, point_label="table 2", tp=None),
+    correction("benchmark_result", "lab/label/table 2", "output_tok_s", "1000", "1100", "2026-03-28",
+               recorded="2026-09-08"),
+    # What is set aside as stated stays so: the correction comes to nothing, and that is said.
+    quote("h100-sxm-80", "cloud", "0.02", "2026-09-08", offer_key="cheap"),
+    correction("rental_quote", "cloud/cheap/-/on_demand/2026-09-08", "price", "0.02", "2.00", "2026-09-08"),
     look("publisher", "2026-11-29"),
 ]  # fmt: skip
 
@@ -434,9 +446,24 @@ def test_a_figure_that_no_rule_would_accept_is_no_correction(wrong: Query) -> No
 
 
 def test_a_fact_that_is_named_twice_is_found(wrong: Query) -> None:
-    of_figure, of_names = sorted(messages(wrong, NAMED_ONCE), key=lambda message: "four" in message)
+    found = [message for message in messages(wrong, NAMED_ONCE) if " facts in one payload " not in message]
+    of_figure, of_names = sorted(found, key=lambda message: "four" in message)
     assert "case-twice" in of_figure
     assert "lab/label/four and lab/result/r-4 name the same result" in of_names
+
+
+def test_a_name_of_two_facts_is_found(wrong: Query) -> None:
+    found = [message for message in messages(wrong, NAMED_ONCE) if " facts in one payload " in message]
+    assert [message.split(" is the name of ")[0] for message in found] == [
+        "seeds/correction: cloud/shared/-/on_demand/2026-09-08",
+        "seeds/correction: lab/label/table 2",
+    ]
+
+
+def test_a_correction_of_what_is_set_aside_is_not_called_applied(wrong: Query) -> None:
+    assert wrong("select count(*) from core.known_rental_quote where offer_key = 'cheap'") == [(0,)]
+    asked = "select status, fact_count, value_stated from mart.correction where contains(locator, '/cheap/')"
+    assert wrong(asked) == [("set_aside", 1, 0.02)]
 
 
 # A point of a run, by the id that is published

@@ -103,6 +103,12 @@ def test_d02_price_and_benchmark_of_one_day_are_told_apart(tables: Query) -> Non
     ) == [tuple(SOME(usd, abs=5e-7) for usd in (-0.346054, 0.042949, -0.303105, -0.339052, 0.035948))]
 
 
+def test_both_sides_of_a_change_tell_how_old_they_were(tables: Query) -> None:
+    # The price of 1 October and the point of 5 October stood until 9 November; the next are of their day.
+    ages = "before_price_age_days, before_benchmark_age_days, after_price_age_days, after_benchmark_age_days"
+    assert changes(tables, "case-d02", ages) == [(39, 35, 0, 0)]
+
+
 def test_b08_only_what_moved_makes_a_row_and_each_has_its_own_cause(tables: Query) -> None:
     # 2.00 / (500 x 0.0036) = 1.111111; 2.50 / 1.8 = 1.388889; 2.50 / 3.6 = 0.694444.
     rows = changes(tables, "case-b08", f"cause, changed_on, change_usd_per_million_tokens, {EFFECTS}")

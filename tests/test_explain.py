@@ -10,11 +10,12 @@ import json
 import shutil
 import subprocess
 import sys
+from datetime import date
 from typing import Any
 
 import duckdb
 import pytest
-from bench_world import point, priced, retraction
+from bench_world import INDEX, SERIES, correction, point, priced, retraction
 from price_world import days, machines, quote, world
 from test_cli import one_error, tokenyield
 
@@ -130,6 +131,39 @@ def test_a_speed_between_two_points_has_both_and_the_curve(embedded_home):
     assert least < made < most
     assert float(row[-4]) / (made * 0.0036) == pytest.approx(row[-3], rel=1e-9)
     assert all(found["stated_by"][0]["payload"]["sha256"] for found in told["benchmark"])
+
+
+def at_speed(home: Home, condition: str) -> tuple[list[str], dict[str, Any]]:
+    """One row of mart.cost_at_speed that meets the condition, and the words that are its key."""
+    with published(home) as connection:
+        found = connection.execute(f"from mart.cost_at_speed where {condition} order by all limit 1")
+        row = dict(zip((column[0] for column in found.description), found.fetchone(), strict=True))
+    words = [f"{name}={'' if row[name] is None else row[name]}" for name in explain.AT_SPEED.key]
+    return words, row
+
+
+def test_a_cost_at_a_speed_of_a_server_has_its_curve_and_its_price(embedded_home):
+    words, row = at_speed(embedded_home, "position = 'interpolated' and usd_per_million_tokens is not null")
+    told = explained(embedded_home, *words)
+    assert told["result"]["usd_per_million_tokens"] == row["usd_per_million_tokens"]
+    assert told["throughput"]["worked_out"] == pytest.approx(row["throughput_tok_s_gpu"], rel=1e-9)
+    speeds = [point["interactivity_tok_s_user"] for point in told["benchmark"]]
+    assert min(speeds) < row["speed_tok_s_user"] < max(speeds)
+    made = row["throughput_tok_s_gpu"] * 0.0036
+    assert told["price"]["usd_per_gpu_hour"] / made == pytest.approx(row["usd_per_million_tokens"], rel=1e-9)
+
+
+def test_a_cost_beyond_what_was_measured_says_so(embedded_home):
+    words, _ = at_speed(embedded_home, "position = 'above_range'")
+    told = explained(embedded_home, *words)
+    assert told["result"]["usd_per_million_tokens"] is None
+    assert "not measured there" in told["result"]["what_is_missing"]
+    assert told["benchmark"] == []
+
+
+def test_a_cost_at_a_speed_is_of_the_copy_s_own_day(embedded_home):
+    with pytest.raises(explain.NoSuchCost, match="no other day"):
+        explain.asked(["speed_tok_s_user=50"], date(2026, 11, 1), None, None)
 
 
 @pytest.mark.parametrize(
@@ -313,3 +347,51 @@ def test_a_price_for_a_whole_term_is_divided_by_hours_and_gpus(voted):
     assert division["formula"] == "315360 USD per term_total / 26280 hours / 8 GPUs"
     assert (division["worked_out"], division["stored"]) == (1.5, 1.5)
     assert told["result"]["usd_per_million_tokens"] == pytest.approx(1.5 / 3.6, rel=1e-12)
+
+
+# What a person corrected
+
+
+@pytest.fixture(scope="module")
+def corrected(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """A quote of $16 that was $24, a rent of $1.78 that was $2.00, and 1000 tok/s that were 1250."""
+    chip, said = "case-corrected", "2026-11-30"
+    rows = [
+        quote(chip, "cloud", 16, price_unit="instance_hour", gpu_count=8),
+        priced(chip, "1.78"),
+        point(chip, "2026-10-01", run_id=None, point_label="table 2"),
+        correction("rental_quote", f"cloud/{chip}/-/on_demand/{said}", "price", "16", "24", said),
+        correction("rental_index_value", f"publisher/{INDEX}/{chip}/reserved:36m/2025-01-01", "value",
+                   "1.78", "2.00", said),
+        correction("benchmark_result", "lab/label/table 2", "output_tok_s", "1000", "1250", said),
+    ]  # fmt: skip
+    root = tmp_path_factory.mktemp("corrected")
+    world(root, rows, history=True, seed_sources=["corrections"])
+    run.publish(Home(root))
+    return Home(root)
+
+
+@pytest.mark.parametrize(
+    ("series", "usd", "fact", "values"),
+    [
+        pytest.param("provider:cloud:on_demand", 3.0, "quote", ("16", "24"), id="quote"),
+        pytest.param(SERIES, 2.0, "published_value", ("1.78", "2.00"), id="published value"),
+    ],
+)
+def test_a_corrected_figure_is_told_beside_the_payload_that_says_another(
+    corrected, series, usd, fact, values
+):
+    condition = (
+        f"chip_id = 'case-corrected' and price_series_id = '{series}' and token_kind = 'output' "
+        "and speed_tier = 'max_throughput' and date = date '2026-11-30'"
+    )
+    told = explained(corrected, cost_id(corrected, condition))
+    assert told["result"]["usd_per_million_tokens"] == pytest.approx(usd / 4.5, rel=1e-12)
+    of_price, of_point = told["price"][fact]["corrections"], told["benchmark"][0]["corrections"]
+    assert [(one["value_expected"], one["value_new"], one["status"]) for one in of_price] == [
+        (*values, "applied")
+    ]
+    assert [(one["locator"], one["value_expected"], one["value_new"]) for one in of_point] == [
+        ("lab/label/table 2", "1000", "1250")
+    ]
+    assert of_point[0]["reason"] == "a slip"

@@ -31,8 +31,8 @@ def test_c05_of_two_prices_of_one_moment_the_latest_recorded_stands_each_time(tm
         for number in range(10_000)
     ]
     prices = [
-        published(INDEX, "case-c05", usd, "2026-10-01", "2026-10-02", recorded=recorded)
-        for usd, recorded in (("2.60", "2026-10-03"), ("2.40", "2026-10-02"))
+        published(INDEX, "case-c05", usd, "2026-10-01", "2026-10-02", recorded=recorded, source=source)
+        for usd, recorded, source in (("2.60", "2026-10-03", "a"), ("2.40", "2026-10-02", "b"))
     ]
     world(tmp_path, [*prices, *points], marts=[COSTS])
     answers = set()

@@ -12,11 +12,12 @@ import random
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 from bench_world import INDEX, point, retraction
-from price_world import Query, Row, days, moment, published, quote, world
+from price_world import Query, Row, days, machines, moment, published, quote, world
 
 from pipelines import record
 
@@ -136,3 +137,21 @@ def test_an_archive_loaded_late_changes_a_known_past_only_with_a_drift_row(
     assert {row[:-1] for row in drifted} == changed
     assert {row[-1] for row in drifted} <= {"late_data", None}
     assert changed
+
+
+def test_the_machines_of_a_marketplace_that_came_late_are_late_data(tmp_path: Path) -> None:
+    """Five firms voted when the record was written; what a marketplace showed that day was stored later."""
+    end, after = BATCHES[1:]
+    votes = [quote("case-one", f"firm{n}", f"2.{n}", "2026-11-24") for n in range(5)]
+    late = [
+        row
+        for host in ("h1", "h2", "h3")
+        for row in machines("case-one", "market", "1.00", host, 2, at="2026-11-24", recorded=after)
+    ]
+    facts = [*votes, point("case-one", "2026-11-01")]
+    kinds = {"market": ("marketplace", "specialist", None)}
+    marts = ("mart.cost_per_million_tokens_daily", "mart.drift", "mart.price_series")
+    then = world(tmp_path / "then", facts, kinds, marts=marts, as_of=end)
+    now = world(tmp_path / "now", [*facts, *records(then, end), *late], kinds, marts=marts, as_of=after)
+    asked_for = "select distinct cause, fact_timing from mart.drift where chip_id = 'case-one'"
+    assert now(asked_for) == [("price", "late_data")]

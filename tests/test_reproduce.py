@@ -17,7 +17,7 @@ from conftest import AS_OF, build_home
 from price_world import _needed
 from test_cli import one_error, tokenyield
 
-from pipelines import ingest, run, sql_build
+from pipelines import ingest, reproduce, run, sql_build
 from pipelines.cut import CutGone, CutUnknown, of_warehouse, read, store_at, store_of, write
 from pipelines.home import Home
 from pipelines.snapshots import SnapshotStore
@@ -284,3 +284,40 @@ def test_a_changed_value_in_the_published_file_is_a_mismatch_that_names_it(embed
     assert "MISMATCH  file tokenyield.duckdb\n          not the bytes that were published" in told
     assert told.splitlines()[-1].endswith("match, 5 do not")
     assert "MATCH     table mart.cost_per_million_tokens," in told
+
+
+@pytest.mark.parametrize("damage", ["torn", "no files", "no moment"])
+def test_a_version_whose_manifest_is_not_as_written_is_one_line(embedded_home, tmp_path, damage):
+    home = Home(tmp_path / "home")
+    shutil.copytree(embedded_home.published, home.published, symlinks=True)
+    path = home.published / "current" / "manifest.json"
+    said = json.loads(path.read_text(encoding="utf-8"))
+    if damage == "torn":
+        path.write_bytes(path.read_bytes()[:40])
+    else:
+        said.pop("files" if damage == "no files" else "as_of")
+        path.write_text(json.dumps(said), encoding="utf-8")
+    error = one_error(tokenyield(home.root, "reproduce"))
+    assert f"{path.resolve()} is not as it was written" in error
+
+
+def test_every_file_of_a_version_is_judged_and_one_that_nobody_published_too(tmp_path):
+    (tmp_path / "parquet").mkdir()
+    for name in ("manifest.json", "kept", "changed", "parquet/another"):
+        (tmp_path / name).write_bytes(b"1")
+    # The SHA-256 of the one byte "1".
+    one = "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"
+    said = {"kept": one, "changed": one.replace("6", "7"), "gone": one}
+    found = {verdict.what: verdict.matches for verdict in reproduce._files(tmp_path, said)}
+    assert found == {
+        "file changed": False, "file gone": False, "file kept": True, "file parquet/another": False,
+    }  # fmt: skip
+
+
+def test_a_published_file_that_no_reader_could_open_is_one_line(tmp_path):
+    (tmp_path / "tokenyield.duckdb").write_bytes(b"torn")
+    with (
+        pytest.raises(reproduce.Damaged, match=r"tokenyield\.duckdb cannot be read"),
+        reproduce._side_by_side(tmp_path, tmp_path),
+    ):
+        pass

@@ -144,6 +144,21 @@ def test_slots_of_another_cron_are_not_counted_as_missed(instance):
     assert found(instance, at(6)).since is None
 
 
+def test_an_old_run_of_the_former_cron_that_is_run_again_hides_no_missed_slot(instance):
+    ran(instance, at(2, 0), "* * * * *")
+    ran(instance, at(3))
+    ran(instance, at(5))
+    ran(instance, at(2, 0), "* * * * *")
+    assert found(instance, at(5, 59)).states == {at(3): "succeeded", at(4): "missed", at(5): "succeeded"}
+
+
+def test_a_run_that_a_person_started_from_the_schedule_is_of_no_slot(instance):
+    ran(instance, at(3))
+    by_hand = {"dagster/schedule_name": "model_schedule", "tokenyield/cron": "27 * * * *"}
+    create_run_for_test(instance, job_name="model", tags=by_hand)
+    assert found(instance, at(4, 59)).states == {at(3): "succeeded", at(4): "due"}
+
+
 def test_without_a_run_nothing_is_said_to_be_missed(instance, tmp_path):
     one = found(instance, at(9))
     assert (one.since, one.states) == (None, {})

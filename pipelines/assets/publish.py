@@ -21,6 +21,7 @@ def published_copy(context: dg.AssetExecutionContext) -> dg.MaterializeResult:
     """Write a version and move `current` to it."""
     published = run.publish(Home.from_environment())
     context.log.info(f"published  {published.tables} tables, {published.rows} rows: {published.folder}")
+    context.log.info(f"published  {published.withheld_in_words}")
     return dg.MaterializeResult(
         metadata={"folder": dg.MetadataValue.path(str(published.folder)), "rows": published.rows}
     )

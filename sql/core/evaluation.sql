@@ -11,5 +11,5 @@ select *
 from results
 qualify row_number() over (
     partition by evaluation_id
-    order by coalesce(attempt, 0) desc, known_at desc, source_rank, evaluation_result_id desc
+    order by coalesce(attempt, 0) desc, known_at desc, source_rank, recorded_at desc, evaluation_result_id desc
 ) = 1

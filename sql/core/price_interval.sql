@@ -34,7 +34,7 @@ standing_values as (
     from published
     qualify row_number() over (
         partition by index_name, price_type, commitment_months, chip_id, value_date
-        order by known_at desc, source_rank, index_value_id desc
+        order by known_at desc, source_rank, recorded_at desc, index_value_id desc
     ) = 1
 ),
 

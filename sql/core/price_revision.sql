@@ -38,7 +38,7 @@ sequenced as (
     -- As the standing value is chosen: the latest known one, and of one moment that of the best source.
     window statements as (
         partition by series.price_series_id, published.chip_id, published.value_date
-        order by published.known_at, published.source_rank desc, published.index_value_id
+        order by published.known_at, published.source_rank desc, published.recorded_at, published.index_value_id
     )
 )
 

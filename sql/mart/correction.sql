@@ -6,7 +6,7 @@
 -- column: locator | which facts, in the words of their source
 -- column: action | correct: a figure is another one; retract: they leave current views
 -- column: field | the figure, a column of that row kind as its source states it; null: retracted as a whole
--- column: status | applied; no_such_fact: nothing stored here fits the locator; no_longer_needed: the source itself says the new value now; not_as_expected: it says a third value, which stops a build, and stands in earlier views alone
+-- column: status | applied; no_such_fact: nothing stored here fits the locator; no_longer_needed: the source itself says the new value now; set_aside: the fact is rejected as stated (mart.rejected_row) or of no known name, so that the correction has no effect; not_as_expected: it says a third value, which stops a build, and stands in earlier views alone
 -- column: fact_count | facts that the locator finds, each in its newest statement; of a retraction the points
 -- column: value_expected | the figure as its source states it, digit by digit, in the unit of the field
 -- column: value_stated | the figure as its source states it last; null: no such fact, or retracted as a whole

@@ -38,6 +38,10 @@
 -- column: sequential_price_effect_usd | and price second: at the throughput after
 -- column: null_reason | why the effects are null: new, or retracted
 -- column: evidence | evidence class of the later throughput
+-- column: before_price_age_days | age of the price before on that cost's last day; null: new
+-- column: after_price_age_days | age of the price after on the day of the change
+-- column: before_benchmark_age_days | age of the point before on its cost's last day; null: new
+-- column: after_benchmark_age_days | age of the point after on the day of the change; null: nothing stood in its place
 -- column: before_until | last day of the cost before; null: new. Days between it and changed_on had no cost
 -- column: changed_on | day of the change; of a correction the day on which it could be known
 -- check: (throughput_effect_usd is null) = (null_reason is not null)
@@ -86,6 +90,17 @@ named as (
         points.workload_id,
         series.index_name,
         series.price_basis,
+        -- A price that was seen later than the day since which its source says it holds is of that day.
+        case
+            when moves.before_priced_on > moves.before_until then 0
+            else date_diff('day', moves.before_priced_on, moves.before_until)
+        end as before_price_age_days,
+        case
+            when moves.after_priced_on > moves.moved_on then 0
+            else date_diff('day', moves.after_priced_on, moves.moved_on)
+        end as after_price_age_days,
+        date_diff('day', earlier_points.measured_from, moves.before_until) as before_benchmark_age_days,
+        date_diff('day', later_points.measured_from, moves.moved_on) as after_benchmark_age_days,
         coalesce(later.evidence, earlier.evidence) as evidence,
         earlier.hardware_factor / later.hardware_factor as factor_ratio,
         steps.claimed_cause,
@@ -98,6 +113,8 @@ named as (
     from moves
     inner join series on moves.price_series_id = series.price_series_id
     inner join points on coalesce(moves.after_point_id, moves.before_point_id) = points.benchmark_point_id
+    left join points as earlier_points on moves.before_point_id = earlier_points.benchmark_point_id
+    left join points as later_points on moves.after_point_id = later_points.benchmark_point_id
     left join views as later
         on moves.after_point_id = later.benchmark_point_id
         and moves.chip_id = later.chip_id
@@ -256,6 +273,10 @@ select
         when split.after_point_id is null then 'retracted'
     end as null_reason,
     split.evidence,
+    split.before_price_age_days,
+    split.after_price_age_days,
+    split.before_benchmark_age_days,
+    split.after_benchmark_age_days,
     split.before_until,
     split.moved_on as changed_on,
 from split

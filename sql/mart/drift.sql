@@ -66,12 +66,48 @@ votes as (
     select * from core.rental_vote
 ),
 
+machines as (
+    select * from core.market_machine
+),
+
 own_index as (
     select * from core.rental_index_daily
 ),
 
 points as (
     select * from core.benchmark_statement
+),
+
+-- The vote of a marketplace is the median of many machines, each by a quote of its own.
+vote_quotes as (
+    select
+        date,
+        chip_id,
+        price_type,
+        commitment_months,
+        segment,
+        quote_id,
+    from votes
+    where quote_id is not null
+
+    union all
+
+    select
+        votes.date,
+        votes.chip_id,
+        votes.price_type,
+        votes.commitment_months,
+        votes.segment,
+        machines.quote_id,
+    from votes
+    inner join machines
+        on votes.source = machines.source
+        and votes.provider_id = machines.provider_id
+        and votes.chip_id = machines.chip_id
+        and votes.price_type = machines.price_type
+        and votes.commitment_months is not distinct from machines.commitment_months
+        and votes.date - cast(votes.age_days as integer) = machines.priced_on
+    where votes.quote_id is null
 ),
 
 -- What a price may stand on: a published value, a quote, or the newest of the quotes that voted on a day.
@@ -97,13 +133,13 @@ price_facts as (
         max(quotes.known_at) as known_at,
         max(quotes.recorded_at) as recorded_at,
     from own_index
-    inner join votes
-        on own_index.date = votes.date
-        and own_index.chip_id = votes.chip_id
-        and own_index.price_type = votes.price_type
-        and own_index.commitment_months is not distinct from votes.commitment_months
-        and own_index.segment = votes.segment
-    inner join quotes on votes.quote_id = quotes.quote_id
+    inner join vote_quotes
+        on own_index.date = vote_quotes.date
+        and own_index.chip_id = vote_quotes.chip_id
+        and own_index.price_type = vote_quotes.price_type
+        and own_index.commitment_months is not distinct from vote_quotes.commitment_months
+        and own_index.segment = vote_quotes.segment
+    inner join quotes on vote_quotes.quote_id = quotes.quote_id
     group by own_index.index_id, own_index.chip_id, own_index.date
 ),
 
