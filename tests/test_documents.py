@@ -7,6 +7,7 @@ What the answers must be stands in the tests of what answers.
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import shlex
@@ -51,6 +52,42 @@ NOT_RUN = {
 # Good news or no news: these queries may find nothing.
 MAY_BE_EMPTY = ("mart.drift", "mart.missed_record", "mart.alert", "clean.unmapped_name", "mart.rejected_row")
 MAY_BE_EMPTY += ("mart.source_health",)
+# How the methods' document words each parameter of seeds/method_parameter.csv, `{0}` being its value.
+WORDED = {
+    "headline max_ttft_p50_ms": "median over {0:.0f} s",
+    "headline max_point_age_days": "`point_too_old` ({0:.0f} days)",
+    "price provider_quote_max_age_days": "| {0:.0f} days | provider quotes",
+    "price component_missing_share": "below {0:.0%} of the median of the",
+    "price max_anomaly_share": "more than {0:.0%} of what should be",
+    "price min_anomalies": "(and at least {0:.0f})",
+    "price max_usd_without_band": "else {0:.0f} USD",
+    "index min_providers": "**Minimum**: {0:.0f} fresh votes",
+    "index sd_floor_share": "and {0:.0%} of `p`",
+    "index sd_min_votes": "with at least {0:.0f} accepted votes",
+    "index sd_window_days": "over the {0:.0f} days before",
+    "index vote_max_age_days": "carried for at most {0:.0f} days",
+    "index marketplace_min_machines": "Fewer than {0:.0f} machines",
+    "index marketplace_min_hosts": "or {0:.0f} hosts",
+    "index outlier_sds": "further than {0:.0f} of the larger",
+    "index others_move_share": "moved by {0:.0%} or more",
+    "index others_needed": "at least {0:.0f} other providers",
+    "frontier max_bracket_speed_ratio": "speeds are more than {0:.0f} x",
+    "frontier max_bracket_throughput_ratio": "throughputs more than {0:.0f} x",
+    "frontier grid_slowest": "grid of {0:.0f} to",
+    "frontier grid_fastest": "to {0:.0f} tok/s in steps",
+    "frontier grid_step": "in steps of {0:.0f}",
+    "frontier interpolation_error_share": "curve {0:.2f} where interpolated",
+    "frontier noise_share": "noise {0:.2f};",
+    "eligibility min_success_share": "at least {0:.0%} of planned requests",
+    "eligibility max_accuracy_fall": "More than {0:.2f} below it",
+}
+# Parameters of what other documents say, or of warnings alone.
+NOT_WORDED = {
+    "price warned_anomaly_share",
+    "eligibility max_cold_cache_hit_rate",
+    "alert headline_move_share",
+    "alert missed_record_days",
+}
 LANGUAGES = {"sh", "sql", "python", "text", "csv", "r", "yaml", "json"}
 
 
@@ -212,6 +249,27 @@ def test_every_table_macro_and_command_that_a_document_names_is_there() -> None:
         assert named <= tables, f"{document.name}: {sorted(named - tables)}"
         asked = set(re.findall(r"(?:`|bin/)tokenyield ([a-z]+)", text))
         assert asked <= there, f"{document.name}: {sorted(asked - there)}"
+
+
+def test_every_mart_is_named_in_a_document() -> None:
+    text = "\n".join(document.read_text(encoding="utf-8") for document in DOCUMENTS)
+    marts = {name for name in run.models() if name.startswith("mart.")}
+    assert sorted(name for name in marts if not re.search(rf"\b{name}\b", text)) == []
+
+
+def test_the_methods_are_told_with_the_parameters_that_they_have() -> None:
+    text = " ".join((PROJECT / "docs" / "methodology.md").read_text(encoding="utf-8").split())
+    text = text.replace(" %", "%")
+    with (PROJECT / "seeds" / "method_parameter.csv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert {f"{row['method']} {row['parameter']}" for row in rows} == WORDED.keys() | NOT_WORDED
+    for row in rows:
+        name, value = f"{row['method']} {row['parameter']}", float(row["value"])
+        if name in WORDED:
+            value = value / 1000 if row["unit"] == "ms" else value
+            assert WORDED[name].format(value) in text, name
+    for method in {row["method"] for row in rows} - {"alert"}:
+        assert f"{method} v1" in text
 
 
 def test_the_dictionary_of_the_repository_is_what_the_models_say() -> None:
