@@ -38,7 +38,7 @@ def write(models: Mapping[str, Model], macros: Iterable[Macro], path: Path) -> N
 
 def main() -> None:
     """Write the dictionary of the repository anew: `make dictionary`."""
-    from pipelines import run
+    from pipelines import run  # which publishes, and so needs this module first
     from pipelines.home import SQL
 
     write(run.models(), run.macros(), SQL / "DICTIONARY.md")
