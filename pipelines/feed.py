@@ -34,6 +34,7 @@ TYPES = {
     "VARCHAR": "string",
     "DOUBLE": "number",
     "BIGINT": "integer",
+    "INTEGER": "integer",
     "BOOLEAN": "boolean",
     "DATE": "date",
     "TIMESTAMP WITH TIME ZONE": "datetime",

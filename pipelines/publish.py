@@ -186,7 +186,7 @@ def _withheld(connection: duckdb.DuckDBPyConnection, tables: Mapping[str, Any]) 
             where not passes_on and source in (select source from warehouse.raw.snapshot)
             union all
             select index_name, title, source from warehouse.raw.price_series
-            where not passes_on and index_name in (select index_name from warehouse.core.rental_index_value)
+            where not passes_on and index_name in (select index_name from warehouse.raw.rental_index_value)
         )
         order by source, title
         """
