@@ -2,7 +2,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test check dev interpolation-report clean
+.PHONY: run test check dev dictionary interpolation-report clean
 
 run: $(VENV)/ready
 	@$(BIN)/tokenyield build
@@ -17,6 +17,10 @@ check: $(VENV)/ready
 
 dev: $(VENV)/ready
 	@$(BIN)/tokenyield dev
+
+# After a change of a column's description: sql/DICTIONARY.md is made from the models' headers.
+dictionary: $(VENV)/ready
+	@$(BIN)/python -m pipelines.dictionary
 
 interpolation-report: $(VENV)/ready
 	@$(BIN)/python tests/interpolation_report.py

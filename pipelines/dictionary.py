@@ -34,3 +34,15 @@ def render(models: Mapping[str, Model], macros: Iterable[Macro]) -> str:
 def write(models: Mapping[str, Model], macros: Iterable[Macro], path: Path) -> None:
     """Write the dictionary to `path`."""
     path.write_text(render(models, macros), encoding="utf-8")
+
+
+def main() -> None:
+    """Write the dictionary of the repository anew: `make dictionary`."""
+    from pipelines import run  # which publishes, and so needs this module first
+    from pipelines.home import SQL
+
+    write(run.models(), run.macros(), SQL / "DICTIONARY.md")
+
+
+if __name__ == "__main__":
+    main()

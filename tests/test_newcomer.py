@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,64 +13,9 @@ import pytest
 
 from pipelines.home import PROJECT
 
-SOURCE = '''"""Prices of a cloud that this test made up: dollars per GPU-hour."""
-
-from __future__ import annotations
-
-from pipelines.contracts import ContractError
-from pipelines.decode import amount, strict_json
-from pipelines.source import Accepted, NotApplicable, Provider, Rejected, Source, SourceError
-
-KIND = "rental_quote"
-
-
-def parse(snapshot):
-    """Yield one outcome per plan; raises SourceError when the payload is not the list of plans."""
-    document = strict_json(snapshot.parts[0].body)
-    plans = document.get("plans") if isinstance(document, dict) else None
-    if not plans:
-        raise SourceError("no plans")
-    for plan in plans:
-        if plan["gpu"] is None:
-            yield NotApplicable(KIND, "no_gpu", plan["name"])
-            continue
-        try:
-            price = amount("usd", plan["usd"])
-        except ContractError as error:
-            yield Rejected(KIND, error.reason, plan["name"], error.field, error.value)
-            continue
-        row = {
-            "provider": "newcomer_cloud", "offer_key": plan["name"], "raw_gpu_name": plan["gpu"],
-            "price": price, "currency": "USD", "price_unit": "gpu_hour", "price_type": "on_demand",
-            "availability": "listed", "listing_kind": "bundle", "observed_at": snapshot.observed_at,
-        }
-        yield Accepted(KIND, row, plan["name"])
-
-
-SOURCE = Source(
-    kind="rental",
-    title="Newcomer plans",
-    homepage="https://example.com",
-    licence="made up",
-    passes_on=True,
-    cadence="daily",
-    source_rank=10,
-    max_age_days=7,
-    parse=parse,
-    providers=(Provider("newcomer_cloud", "Newcomer Cloud", "neocloud", "specialist"),),
-)
-'''
-PAYLOAD = """{"plans": [
-  {"name": "big", "gpu": "H100 SXM", "usd": 2.34},
-  {"name": "odd", "gpu": "H100 SXM", "usd": "call us"},
-  {"name": "cpu", "gpu": null, "usd": 0.1}
-]}
-"""
-EXPECTED = (
-    "kind,row_number,provider,offer_key,raw_gpu_name,price\nrental_quote,0,newcomer_cloud,big,H100 SXM,2.34\n"
-)
-REFUSED = "row_number,kind,verdict,reason,field,value,locator\n{}2,rental_quote,not_applicable,no_gpu,,,cpu\n"
-ODD = "1,rental_quote,rejected,not_a_number,usd,call us,odd\n"
+# The example of CONTRIBUTING.md, file by file, so that what it tells a newcomer is what is tested here.
+GUIDE = (PROJECT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+FILES = dict(re.findall(r"(?ms)^`((?:pipelines|tests)/[^`]+)`[^\n]*:\n\n```\w+\n(.*?)^```$", GUIDE))
 
 
 def ran(folder: Path, *arguments: str) -> str:
@@ -93,13 +39,19 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(PROJECT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
     for file in ("pyproject.toml", "dagster.yaml", "tests/conftest.py", "tests/test_sources.py"):
         shutil.copyfile(PROJECT / file, copy / file)
-    (copy / "pipelines" / "sources" / "newcomer.py").write_text(SOURCE)
-    fixture = copy / "tests" / "fixtures" / "newcomer"
-    fixture.mkdir()
-    (fixture / "payload.json").write_text(PAYLOAD)
-    (fixture / "expected.csv").write_text(EXPECTED)
-    (fixture / "expected_refused.csv").write_text(REFUSED.format(ODD))
+    for name, text in FILES.items():
+        (copy / name).parent.mkdir(exist_ok=True)
+        (copy / name).write_text(text, encoding="utf-8")
     return copy
+
+
+def test_the_guide_shows_one_source_and_its_fixture() -> None:
+    assert sorted(FILES) == [
+        "pipelines/sources/newcomer.py",
+        "tests/fixtures/newcomer/expected.csv",
+        "tests/fixtures/newcomer/expected_refused.csv",
+        "tests/fixtures/newcomer/payload.json",
+    ]
 
 
 def test_a_newcomer_is_tested_by_the_shared_tests(project: Path) -> None:
