@@ -389,7 +389,7 @@ def test_a_few_rows_that_do_not_fit_are_told_one_by_one():
 
 
 def test_of_many_rows_the_columns_that_fit_are_shown_and_the_others_named():
-    lines = printed([ROW] * 9, 48)
+    lines = printed([ROW] * 9, 41)
     rows = [line for line in lines if line.startswith("h200")]
     assert [row.split() for row in rows] == [["h200-sxm-141", "596.123456", "848.5", "software"]] * 9
     told = " ".join(lines[lines.index(rows[0]) + 9 :])
