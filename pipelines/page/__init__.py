@@ -24,6 +24,11 @@ HERE = Path(__file__).parent
 FILE = "index.html"
 
 
+def reads() -> frozenset[str]:
+    """Every table that the page asks, as `schema.table`."""
+    return data.reads()
+
+
 def write(folder: Path, version: str, as_of: datetime) -> None:
     """Write the page of the version that lies in `folder`; nothing outside its database is read.
 
@@ -39,7 +44,8 @@ def write(folder: Path, version: str, as_of: datetime) -> None:
 
 def render(tables: dict[str, data.Table], version: str, as_of: datetime) -> str:
     """The whole page as one HTML document: data, charts, style and script inlined."""
-    chips = sorted(set(tables["chip"].column("chip_id")))
+    drawn = ("cost_over_time", "cost_against_speed")
+    chips = sorted({chip for name in drawn for chip in tables[name].column("chip_id")})
     scripts = [_script(name) for name in ("vega", "page.js")]
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE), autoescape=True, undefined=jinja2.StrictUndefined

@@ -45,7 +45,7 @@ def _finished(chart: Any) -> Any:
             labelFontSize=12, titleFontSize=12, titleFontWeight="normal", gridColor="#e4e4e0", domainColor="#999",
             titleAnchor="start", labelLimit=170,
         )
-        .configure_legend(labelFontSize=12, symbolSize=90, symbolStrokeWidth=2, titleFontSize=12)
+        .configure_legend(labelFontSize=12, symbolSize=80, symbolStrokeWidth=0, titleFontSize=12)
     )  # fmt: skip
 
 
@@ -109,7 +109,7 @@ def _over_time(chips: Sequence[str]) -> alt.LayerChart:
         date="on", usd_per_gpu_hour="US$ per GPU-hour", price_age_days="price age, days",
         throughput_tok_s_gpu="output tok/s per GPU", benchmark_age_days="benchmark age, days", evidence="evidence",
     )  # fmt: skip
-    x = alt.X("date:T", title="day (UTC)", axis=alt.Axis(format="%b %Y", labelOverlap=True, tickCount=6))
+    x = alt.X("date:T", title="day (UTC)", axis=alt.Axis(labelOverlap=True, tickCount=6))
     return alt.layer(*_lines(chips, x, "step-after", tips)).properties(height=340)
 
 
@@ -139,7 +139,7 @@ def _against_speed(chips: Sequence[str]) -> alt.LayerChart:
 
 
 def _rent() -> alt.LayerChart:
-    x = alt.X("date:T", title="day (UTC)", axis=alt.Axis(format="%b %Y", labelOverlap=True, tickCount=6))
+    x = alt.X("date:T", title="day (UTC)", axis=alt.Axis(labelOverlap=True, tickCount=6))
     y = alt.Y("usd_per_gpu_hour:Q", title="US$ per GPU-hour", axis=alt.Axis(format="$~r"), scale=alt.Scale(zero=True))
     base = alt.Chart(_rows()).encode(x=x, detail="stretch:N")
     tips = _tips(
@@ -157,10 +157,12 @@ def _rent() -> alt.LayerChart:
     dash = alt.StrokeDash(
         "kind:N", legend=None, scale=alt.Scale(domain=["index", "provider"], range=[[1, 0], [2, 3]])
     )
-    line = base.mark_line(interpolate="step-after", strokeWidth=2).encode(y=y, color=colour, strokeDash=dash)
     shape = alt.Shape("name:N", legend=legend, scale=alt.Scale(range=list(SHAPES)))
+    unlisted = alt.Color("name:N", legend=None, scale=alt.Scale(range=list(COLOURS)))
+    line = base.mark_line(interpolate="step-after", strokeWidth=2).encode(y=y, color=unlisted, strokeDash=dash)
     point = base.mark_point(filled=True, size=46, opacity=1).encode(y=y, color=colour, shape=shape, tooltip=tips)
-    return alt.layer(band, line, point).properties(height=320)
+    # Both scales see the same names in the same order; apart, the points' colour and shape share one legend.
+    return alt.layer(band, line, point).resolve_scale(color="independent").properties(height=320)
 
 
 def _changes() -> alt.LayerChart:
@@ -213,7 +215,7 @@ def _disclosure() -> alt.LayerChart:
 
 def _coverage() -> alt.LayerChart:
     base = alt.Chart(_rows()).encode(
-        x=alt.X("title:N", sort=None, title=None, axis=alt.Axis(labelAngle=-35, orient="top", labelLimit=150)),
+        x=alt.X("title:N", sort=None, title=None, axis=alt.Axis(labelAngle=-30, orient="top", labelLimit=120)),
         y=alt.Y("chip_id:N", title=None),
         tooltip=_tips(
             chip_id="chip", title="price series", status="status", usd_per_gpu_hour="US$ per GPU-hour",

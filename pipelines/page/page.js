@@ -12,6 +12,7 @@ const names = {
   workload: named("workload", "workload_id", "workload_name"),
 };
 const series = new Map(tables.price_series.map((row) => [row.price_series_id, row]));
+const ERRORS_ONLY = 1;
 const state = { ...(tables.first_choice[0] ?? {}) };
 
 function unpacked({ strings, tables: packed }) {
@@ -37,11 +38,16 @@ function named(table, key, name) {
 // Words and numbers
 
 const word = (code) => codes[code] ?? String(code).replaceAll("_", " ");
+// Three digits, and never less than a cent.
+const dollars = new Intl.NumberFormat("en", {
+  minimumFractionDigits: 2, maximumFractionDigits: 2, maximumSignificantDigits: 3, roundingPriority: "morePrecision",
+});
 const digits = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
 const day = (value) => value ?? "day not stated";
 const typeKey = (row) => (row.commitment_months ? `${row.price_type}:${row.commitment_months}` : row.price_type);
 const typeName = (row) =>
-  row.price_type === "reserved" && row.commitment_months ? `rented for ${row.commitment_months} months` : word(row.price_type);
+  row.price_type === "reserved" && row.commitment_months ? `rented for ${row.commitment_months} months`
+    : { on_demand: "rented on demand", owning_cost: "owned" }[row.price_type] ?? word(row.price_type);
 const seriesName = (id) => series.get(id)?.title ?? id;
 const speedName = (speed) => (speed === "max_throughput" ? word(speed) : `${speed} tok/s per user`);
 
@@ -49,7 +55,7 @@ function shown(column, value) {
   if (value === null || value === undefined) return "";
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "number") {
-    if (/(^|_)usd(_|$)/.test(column)) return (value < 0 ? "−$" : "$") + digits.format(Math.abs(value));
+    if (/(^|_)usd(_|$)/.test(column)) return (value < 0 ? "−$" : "$") + dollars.format(Math.abs(value));
     return digits.format(value);
   }
   if (/reason|cause|position|traffic|price_type|speed$|evidence|metric|status/.test(column)) return word(value);
@@ -78,8 +84,10 @@ function asTable(rows, columns, mark = () => false) {
   for (const row of rows) {
     const line = body.insertRow();
     if (mark(row)) line.className = "first";
-    for (const column of columns)
-      line.append(element("td", shown(column, row[column]), typeof row[column] === "number" ? "number" : ""));
+    for (const column of columns) {
+      const text = shown(column, row[column]);
+      line.append(element("td", text, typeof row[column] === "number" ? "number" : text.length > 26 ? "long" : ""));
+    }
   }
   return table;
 }
@@ -220,7 +228,7 @@ function cards() {
     const first = rows.find((row) => row.rank === 1);
     const card = element("div", undefined, basis.price_series_id === state.price_series_id ? "card chosen" : "card");
     card.dataset.series = basis.price_series_id;
-    card.append(element("h3", basis.price_type === "on_demand" ? "Rented on demand" : typeName(basis).replace(/^./, (letter) => letter.toUpperCase())));
+    card.append(element("h3", typeName(basis).replace(/^./, (letter) => letter.toUpperCase())));
     if (!first) card.append(element("p", "no answer", "figure"), element("p", whyNone(rows)));
     else card.append(
       element("p", costText(first), "figure"),
@@ -233,18 +241,20 @@ function cards() {
 
 function ranking(rows) {
   const beside = [...series.values()].filter((row) => row.headline_order !== null);
+  const column = (basis) => `${typeKey(basis).replace(":", "_")}_usd_per_million_tokens`;
+  for (const basis of beside) headings[column(basis)] = `${typeName(basis)}, $ per million tokens`;
   const cost = (row, basis) =>
     tables.answer.find((other) => chosen(other) && other.speed === row.speed && other.price_series_id === basis.price_series_id
       && other.chip_id === row.chip_id && other.precision === row.precision)?.usd_per_million_tokens ?? null;
   const side = rows.map((row) => {
     const { rank, chip_id, precision, usd_per_million_tokens, unranked_reason, distinguishable, ...others } = row;
     const costs = {};
-    for (const basis of beside) costs[`${typeKey(basis).replace(":", "_")}_usd_per_million_tokens`] = cost(row, basis);
+    for (const basis of beside) costs[column(basis)] = cost(row, basis);
     return { rank, chip_id, precision, usd_per_million_tokens, ...costs, distinguishable, unranked_reason, ...others };
   });
   files.set(byId("ranking-csv"), side);
-  const columns = ["rank", "chip_id", "precision", ...beside.map((basis) => `${typeKey(basis).replace(":", "_")}_usd_per_million_tokens`),
-    "throughput_tok_s_gpu", "ttft_p50_s", "engine", "benchmark_age_days", "price_age_days", "evidence", "disclosure_score", "distinguishable", "unranked_reason"];
+  const columns = ["rank", "chip_id", "precision", ...beside.map(column), "unranked_reason", "distinguishable",
+    "throughput_tok_s_gpu", "ttft_p50_s", "engine", "benchmark_age_days", "price_age_days", "evidence", "disclosure_score"];
   if (!beside.some((basis) => basis.price_series_id === state.price_series_id)) columns.splice(3, 0, "usd_per_million_tokens");
   byId("ranking").replaceChildren(asTable(side, columns, (row) => row.rank === 1));
 }
@@ -274,7 +284,7 @@ function shows() {
     },
     cost_change: {
       rows: tables.cost_change.filter((row) => row.model_id === state.model_id && row.price_series_id === state.price_series_id),
-      why: "No cost of this model has changed on this price basis: changes are worked out on the price series beside the headline, and a first cost is no change.",
+      why: `No cost of this model has changed on this price basis: a first cost is no change, and changes are worked out on the price series beside the headline. ${elsewhere()}`,
     },
     disclosure: {
       rows: tables.disclosure.filter((row) => row.subject_kind === "report" || points.has(row.subject_id)),
@@ -286,6 +296,11 @@ function shows() {
     },
     price_coverage: { rows: tables.price_coverage, why: "No chip was measured, so none needs a price." },
   };
+}
+
+function elsewhere() {
+  const others = new Set(tables.cost_change.filter((row) => row.model_id === state.model_id).map((row) => seriesName(row.price_series_id)));
+  return others.size ? `There are changes on: ${[...others].join("; ")}.` : "There are none on any other.";
 }
 
 function lastOf(rows) {
@@ -316,7 +331,7 @@ function draw(name, { rows, more = {}, why }) {
   const spec = { ...specs[name], width, autosize: { type: "fit-x", contains: "padding" } };
   spec.data = spec.data.map((data) => (filled[data.name] ? { ...data, values: filled[data.name].map((row) => ({ ...row })) } : data));
   // A layer without rows, such as a band where no index has one, is no warning.
-  return window.vegaEmbed(box, spec, { mode: "vega", ast: true, actions: false, renderer: "svg", defaultStyle: false, logLevel: window.vega.Error })
+  return window.vegaEmbed(box, spec, { mode: "vega", ast: true, actions: false, renderer: "svg", defaultStyle: false, logLevel: ERRORS_ONLY })
     .then((made) => (views[name] = made.view));
 }
 
@@ -359,7 +374,7 @@ function lists() {
   const lacks = tables.no_index.filter((row) => row.chip_id === state.chip_id);
   byId("no_index").textContent = lacks.length
     ? "No index of our own: " + lacks.map((row) => `${typeName(row)}, ${row.segment}s: ${row.provider_count} counted on ${row.date}, ${word(row.null_reason)}`).join("; ") + "."
-    : tables.rent.some((row) => row.chip_id === state.chip_id && row.provider_count !== null) ? "" : "No index of our own: no provider of this chip was looked at on any day.";
+    : tables.rent.some((row) => row.chip_id === state.chip_id && row.provider_count !== null) ? "" : "No index of our own: on no day has a price of this chip voted.";
   const counts = new Map();
   for (const row of tables.source_health) counts.set(row.status, (counts.get(row.status) ?? 0) + 1);
   byId("health").textContent = [...counts].map(([status, count]) => `${count} ${status}`).join(", ") + ". “empty” has nothing fetched or imported yet.";

@@ -39,6 +39,7 @@ CODES = {
     "evidence_is_assumed": "assumed, not measured",
     "max_throughput": "greatest throughput, whatever the speed",
     "on_demand": "on demand",
+    "off_peak": "off peak",
     "owning_cost": "owning cost",
     "published_index": "published index",
     "own_index": "our own index",
@@ -49,6 +50,15 @@ CODES = {
     "interpolated": "read between two measured points",
     "throughput_tok_s_gpu": "throughput per GPU",
     "interactivity_tok_s_user": "speed per user",
+}
+HEADINGS = {
+    "null_reason": "why it is not known",
+    "unranked_reason": "why it is not ranked",
+    "distinguishable": "dearer beyond doubt",
+    "cheaper_below_chip_id": "cheaper when slower",
+    "cheaper_above_chip_id": "cheaper when faster",
+    "after_on": "on",
+    "percent": "change, %",
 }
 UNITS = (
     ("usd_per_million_tokens", "$ per million tokens"),
@@ -69,6 +79,8 @@ UNITS = (
 
 def heading(column: str) -> str:
     """A column's name for people, unit last: `price_age_days` is "price age days"."""
+    if column in HEADINGS:
+        return HEADINGS[column]
     text = column
     for code, words in UNITS:
         text = text.replace(code, words if text == code else f" {words}")
