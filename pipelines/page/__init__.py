@@ -14,10 +14,9 @@ from functools import cache
 from pathlib import Path
 
 import jinja2
-import vl_convert
 from markupsafe import Markup
 
-from pipelines.page import charts, data, words
+from pipelines.page import data, words
 from pipelines.warehouse import Warehouse
 
 HERE = Path(__file__).parent
@@ -66,11 +65,18 @@ def render(tables: dict[str, data.Table], version: str, as_of: datetime) -> str:
 @cache
 def _compiled(chips: tuple[str, ...]) -> dict[str, object]:
     """Vega of every chart: compiled here, so that the reader's browser need not."""
+    # Imported late: Altair takes as long as all else together, and only a publication draws.
+    import vl_convert
+
+    from pipelines.page import charts
+
     return {name: vl_convert.vegalite_to_vega(spec) for name, spec in charts.specs(chips).items()}
 
 
 @cache
 def _script(name: str) -> str:
+    import vl_convert
+
     text = vl_convert.javascript_bundle() if name == "vega" else (HERE / name).read_text(encoding="utf-8")
     return text.replace("</script", "<\\/script")
 

@@ -16,10 +16,15 @@ import altair as alt
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#b07c00", "#4d4d4d")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
-EFFECTS = {"throughput": "#0072b2", "price": "#d55e00", "hardware factor": "#009e73", "record mended": "#4d4d4d"}
+EFFECTS = {
+    "throughput": "#0072b2",
+    "price": "#d55e00",
+    "hardware factor": "#009e73",
+    "record mended": "#4d4d4d",
+}
 STATUSES = {"priced": "#0072b2", "stale_price": "#e0a800", "not_offered": "#c9c9c9", "no_price": "#e9e9e9"}
 MONEY = "$,.3~r"
-COST = "US$ per million output tokens (log scale)"
+COST = "US$ per million output tokens, log scale"
 
 
 def specs(chips: Sequence[str]) -> Mapping[str, dict[str, Any]]:
@@ -73,10 +78,14 @@ def _signs(chips: Sequence[str]) -> dict[str, Any]:
     legend = alt.Legend(title=None, orient="bottom", columns=alt.ExprRef("width > 500 ? 5 : 2"))
     return {
         "color": alt.Color(
-            "chip_id:N", legend=legend, scale=alt.Scale(domain=chips, range=list(islice(cycle(COLOURS), count)))
+            "chip_id:N",
+            legend=legend,
+            scale=alt.Scale(domain=chips, range=list(islice(cycle(COLOURS), count))),
         ),
         "shape": alt.Shape(
-            "chip_id:N", legend=legend, scale=alt.Scale(domain=chips, range=list(islice(cycle(SHAPES), count)))
+            "chip_id:N",
+            legend=legend,
+            scale=alt.Scale(domain=chips, range=list(islice(cycle(SHAPES), count))),
         ),
         "strokeDash": alt.StrokeDash(
             "chip_id:N", legend=None, scale=alt.Scale(domain=chips, range=list(islice(cycle(DASHES), count)))
@@ -87,7 +96,9 @@ def _signs(chips: Sequence[str]) -> dict[str, Any]:
 def _lines(chips: Sequence[str], x: alt.X, interpolate: str, tips: list[alt.Tooltip]) -> list[alt.Chart]:
     """A line a stretch, points that carry the tooltips, and each chip's name at its last point."""
     signs = _signs(chips)
-    y = alt.Y("usd_per_million_tokens:Q", title=COST, scale=alt.Scale(type="log"), axis=alt.Axis(format="$~r"))
+    y = alt.Y(
+        "usd_per_million_tokens:Q", title=COST, scale=alt.Scale(type="log"), axis=alt.Axis(format="$~r")
+    )
     base = alt.Chart(_rows()).encode(x=x, y=y, detail="stretch:N")
     line = base.mark_line(interpolate=interpolate, strokeWidth=2).encode(
         color=signs["color"], strokeDash=signs["strokeDash"]
@@ -120,7 +131,7 @@ def _against_speed(chips: Sequence[str]) -> alt.LayerChart:
         price_age_days="price age, days", throughput_tok_s_gpu="output tok/s per GPU", position="how known",
         benchmark_age_days="benchmark age, days", evidence="evidence", disclosure_score="disclosure score of 100",
     )  # fmt: skip
-    x = alt.X("speed_tok_s_user:Q", title="output speed that every user sees, tok/s per user")
+    x = alt.X("speed_tok_s_user:Q", title="output speed, tok/s per user")
     crossings = (
         alt.Chart(_rows("crossings"))
         .mark_point(shape="cross", size=110, angle=45, filled=True, color="#111", stroke="#fff")
@@ -140,15 +151,22 @@ def _against_speed(chips: Sequence[str]) -> alt.LayerChart:
 
 def _rent() -> alt.LayerChart:
     x = alt.X("date:T", title="day (UTC)", axis=alt.Axis(labelOverlap=True, tickCount=6))
-    y = alt.Y("usd_per_gpu_hour:Q", title="US$ per GPU-hour", axis=alt.Axis(format="$~r"), scale=alt.Scale(zero=True))
+    y = alt.Y(
+        "usd_per_gpu_hour:Q",
+        title="US$ per GPU-hour",
+        axis=alt.Axis(format="$~r"),
+        scale=alt.Scale(zero=True),
+    )
     base = alt.Chart(_rows()).encode(x=x, detail="stretch:N")
     tips = _tips(
         name="who", kind="kind", usd_per_gpu_hour="US$ per GPU-hour", low_usd_per_gpu_hour="band from",
         high_usd_per_gpu_hour="band to", date="on", age_days="age, days", provider_count="providers counted",
         segment="segment", evidence="evidence",
     )  # fmt: skip
-    legend = alt.Legend(title=None, orient="bottom", columns=alt.ExprRef("width > 500 ? 2 : 1"), labelLimit=320)
-    colour = alt.Color("name:N", legend=legend, scale=alt.Scale(range=list(COLOURS)))
+    legend = alt.Legend(
+        title=None, orient="bottom", columns=alt.ExprRef("width > 500 ? 2 : 1"), labelLimit=320
+    )
+    colour = alt.Color("name:N", legend=None, scale=alt.Scale(range=list(COLOURS)))
     band = (
         base.mark_area(opacity=0.2, interpolate="step-after", color="#0072b2")
         .transform_filter("isValid(datum.low_usd_per_gpu_hour)")
@@ -158,11 +176,16 @@ def _rent() -> alt.LayerChart:
         "kind:N", legend=None, scale=alt.Scale(domain=["index", "provider"], range=[[1, 0], [2, 3]])
     )
     shape = alt.Shape("name:N", legend=legend, scale=alt.Scale(range=list(SHAPES)))
-    unlisted = alt.Color("name:N", legend=None, scale=alt.Scale(range=list(COLOURS)))
-    line = base.mark_line(interpolate="step-after", strokeWidth=2).encode(y=y, color=unlisted, strokeDash=dash)
-    point = base.mark_point(filled=True, size=46, opacity=1).encode(y=y, color=colour, shape=shape, tooltip=tips)
-    # Both scales see the same names in the same order; apart, the points' colour and shape share one legend.
-    return alt.layer(band, line, point).resolve_scale(color="independent").properties(height=320)
+    line = base.mark_line(interpolate="step-after", strokeWidth=2).encode(y=y, color=colour, strokeDash=dash)
+    point = base.mark_point(filled=True, size=46, opacity=1).encode(
+        y=y, color=colour, shape=shape, tooltip=tips
+    )
+    label = (
+        alt.Chart(_rows("labels"))
+        .mark_text(align="right", dy=-9, fontSize=11, limit=220)
+        .encode(x=x, y=y, text="name:N", color=colour)
+    )
+    return alt.layer(band, line, point, label).properties(height=320)
 
 
 def _changes() -> alt.LayerChart:
@@ -176,7 +199,7 @@ def _changes() -> alt.LayerChart:
         alt.Chart(_rows())
         .mark_bar(height=14)
         .encode(
-            x=alt.X("effect_usd_per_million_tokens:Q", title="change of cost, US$ per million output tokens"),
+            x=alt.X("effect_usd_per_million_tokens:Q", title="change, US$ per million tokens"),
             y=order,
             color=alt.Color(
                 "effect:N",
@@ -190,8 +213,15 @@ def _changes() -> alt.LayerChart:
     letters = (
         alt.Chart(_rows())
         .transform_calculate(letter="slice(datum.effect, 0, 1)")
-        .mark_text(dx=alt.ExprRef("datum.effect_usd_per_million_tokens < 0 ? -8 : 8"), fontSize=11, color="#333")
-        .encode(x=alt.X("effect_usd_per_million_tokens:Q", stack="zero"), y=order, text="letter:N", detail="effect:N")
+        .mark_text(
+            dx=alt.ExprRef("datum.effect_usd_per_million_tokens < 0 ? -8 : 8"), fontSize=11, color="#333"
+        )
+        .encode(
+            x=alt.X("effect_usd_per_million_tokens:Q", stack="zero"),
+            y=order,
+            text="letter:N",
+            detail="effect:N",
+        )
     )
     return alt.layer(bars, letters).properties(height={"step": 22})
 
@@ -199,7 +229,7 @@ def _changes() -> alt.LayerChart:
 def _disclosure() -> alt.LayerChart:
     base = alt.Chart(_rows()).encode(
         x=alt.X(
-            "disclosure_score:Q", scale=alt.Scale(domain=[0, 100]), title="disclosure score, of 100 (0: states nothing)"
+            "disclosure_score:Q", scale=alt.Scale(domain=[0, 100]), title="disclosure score of 100"
         ),
         y=alt.Y("subject:N", sort=None, title=None, axis=alt.Axis(labelLimit=210)),
         tooltip=_tips(
@@ -209,13 +239,14 @@ def _disclosure() -> alt.LayerChart:
         ),
     )  # fmt: skip
     return alt.layer(
-        base.mark_bar(height=12, color="#0072b2"), base.mark_text(align="left", dx=4).encode(text="disclosure_score:Q")
+        base.mark_bar(height=12, color="#0072b2"),
+        base.mark_text(align="left", dx=4).encode(text="disclosure_score:Q"),
     ).properties(height={"step": 22})
 
 
 def _coverage() -> alt.LayerChart:
     base = alt.Chart(_rows()).encode(
-        x=alt.X("title:N", sort=None, title=None, axis=alt.Axis(labelAngle=-30, orient="top", labelLimit=120)),
+        x=alt.X("title:N", sort=None, title=None, axis=alt.Axis(labelAngle=-50, orient="top", labelLimit=120)),
         y=alt.Y("chip_id:N", title=None),
         tooltip=_tips(
             chip_id="chip", title="price series", status="status", usd_per_gpu_hour="US$ per GPU-hour",
@@ -228,7 +259,8 @@ def _coverage() -> alt.LayerChart:
         )
     )
     text = base.mark_text(fontSize=11).encode(
-        text="age_or_lack:N", color=alt.condition("datum.status == 'priced'", alt.value("#fff"), alt.value("#333"))
+        text="age_or_lack:N",
+        color=alt.condition("datum.status == 'priced'", alt.value("#fff"), alt.value("#333")),
     )
     return alt.layer(cells, text).properties(height={"step": 26})
 
@@ -237,7 +269,7 @@ def _megawatt() -> alt.LayerChart:
     base = alt.Chart(_rows()).encode(
         x=alt.X(
             "tokens_per_s_per_mw:Q",
-            title="output tokens per second per MW provided",
+            title="output tok/s per MW provided",
             axis=alt.Axis(format="~s", tickCount=5),
         ),
         y=alt.Y("chip_id:N", sort=None, title=None),

@@ -82,7 +82,9 @@ def packed(tables: Mapping[str, Table]) -> dict[str, Any]:
         for column in table.columns:
             values = table.column(column)
             if any(isinstance(value, str) for value in values):
-                values = [None if value is None else places.setdefault(value, len(places)) for value in values]
+                values = [
+                    None if value is None else places.setdefault(value, len(places)) for value in values
+                ]
                 described[name][column] = ["text", values]
             else:
                 described[name][column] = ["plain", values]

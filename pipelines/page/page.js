@@ -40,7 +40,8 @@ function named(table, key, name) {
 const word = (code) => codes[code] ?? String(code).replaceAll("_", " ");
 // Three digits, and never less than a cent.
 const dollars = new Intl.NumberFormat("en", {
-  minimumFractionDigits: 2, maximumFractionDigits: 2, maximumSignificantDigits: 3, roundingPriority: "morePrecision",
+  minimumFractionDigits: 2, maximumFractionDigits: 2, minimumSignificantDigits: 3, maximumSignificantDigits: 3,
+  roundingPriority: "morePrecision",
 });
 const digits = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
 const day = (value) => value ?? "day not stated";
@@ -58,7 +59,7 @@ function shown(column, value) {
     if (/(^|_)usd(_|$)/.test(column)) return (value < 0 ? "−$" : "$") + dollars.format(Math.abs(value));
     return digits.format(value);
   }
-  if (/reason|cause|position|traffic|price_type|speed$|evidence|metric|status/.test(column)) return word(value);
+  if (/reason|cause|position|tier|traffic|price_type|speed$|evidence|metric|status/.test(column)) return word(value);
   return String(value);
 }
 
@@ -116,6 +117,7 @@ document.addEventListener("click", (event) => {
 // The choices
 
 const chosen = (row) => ["model_id", "workload_id", "speed_percentile"].every((key) => row[key] === state[key]);
+const ofWorkload = (row) => row.model_id === state.model_id && row.workload_id === state.workload_id;
 const onSeries = (row) => chosen(row) && row.price_series_id === state.price_series_id;
 const atSpeed = (row) => onSeries(row) && row.speed === state.speed;
 const workloadKey = (row) => JSON.stringify([row.workload_id, row.speed_percentile]);
@@ -267,6 +269,7 @@ function shows() {
   const points = new Set(answers.filter((row) => row.rank !== null).flatMap((row) => [row.point_id, row.above_point_id]));
   const time = tables.cost_over_time.filter(atSpeed);
   const speed = tables.cost_against_speed.filter(onSeries);
+  const rents = tables.rent.filter((row) => row.chip_id === state.chip_id && type && typeKey(row) === typeKey(type));
   return {
     cost_over_time: { rows: time, more: { labels: lastOf(time) }, why: whyNone(answers) },
     cost_against_speed: {
@@ -279,19 +282,20 @@ function shows() {
       why: "No server of this model and workload has a cost on this price basis at any speed. " + whyNone(answers),
     },
     rent: {
-      rows: tables.rent.filter((row) => row.chip_id === state.chip_id && type && typeKey(row) === typeKey(type)),
+      rows: rents,
+      more: { labels: lastOf(rents, "name") },
       why: `No ${type ? typeName(type) : ""} price of ${names.chip(state.chip_id)} is known to this version.`,
     },
     cost_change: {
-      rows: tables.cost_change.filter((row) => row.model_id === state.model_id && row.price_series_id === state.price_series_id),
-      why: `No cost of this model has changed on this price basis: a first cost is no change, and changes are worked out on the price series beside the headline. ${elsewhere()}`,
+      rows: tables.cost_change.filter((row) => ofWorkload(row) && row.price_series_id === state.price_series_id),
+      why: `No cost of this model and workload has changed on this price basis: a first cost is no change, and changes are worked out on the price series beside the headline. ${elsewhere()}`,
     },
     disclosure: {
       rows: tables.disclosure.filter((row) => row.subject_kind === "report" || points.has(row.subject_id)),
       why: "Nothing is ranked here, and no report was read.",
     },
     tokens_per_megawatt: {
-      rows: tables.tokens_per_megawatt.filter((row) => row.model_id === state.model_id && row.workload_id === state.workload_id),
+      rows: tables.tokens_per_megawatt.filter(ofWorkload),
       why: "No point of this model and workload may be ranked and has a power per chip in force.",
     },
     price_coverage: { rows: tables.price_coverage, why: "No chip was measured, so none needs a price." },
@@ -299,12 +303,12 @@ function shows() {
 }
 
 function elsewhere() {
-  const others = new Set(tables.cost_change.filter((row) => row.model_id === state.model_id).map((row) => seriesName(row.price_series_id)));
+  const others = new Set(tables.cost_change.filter(ofWorkload).map((row) => seriesName(row.price_series_id)));
   return others.size ? `There are changes on: ${[...others].join("; ")}.` : "There are none on any other.";
 }
 
-function lastOf(rows) {
-  return [...new Map(rows.map((row) => [row.chip_id, row])).values()];
+function lastOf(rows, key = "chip_id") {
+  return [...new Map(rows.map((row) => [row[key], row])).values()];
 }
 
 function draw(name, { rows, more = {}, why }) {
@@ -328,7 +332,10 @@ function draw(name, { rows, more = {}, why }) {
     for (const [data, values] of Object.entries(filled)) view.data(data, values.map((row) => ({ ...row })));
     return view.width(width).runAsync();
   }
-  const spec = { ...specs[name], width, autosize: { type: "fit-x", contains: "padding" } };
+  // Figures at the ends of bars stand outside what Vega fits.
+  const padding = { left: 2, top: 4, bottom: 4, right: ["disclosure", "tokens_per_megawatt"].includes(name) ? 36 : 6 };
+  const description = (box.dataset.label ??= box.getAttribute("aria-label"));
+  const spec = { ...specs[name], description, width, padding, autosize: { type: "fit-x", contains: "padding" } };
   spec.data = spec.data.map((data) => (filled[data.name] ? { ...data, values: filled[data.name].map((row) => ({ ...row })) } : data));
   // A layer without rows, such as a band where no index has one, is no warning.
   return window.vegaEmbed(box, spec, { mode: "vega", ast: true, actions: false, renderer: "svg", defaultStyle: false, logLevel: ERRORS_ONLY })
@@ -370,11 +377,13 @@ function lists() {
     `${names.chip(row.chip_id)}, ${names.model(row.model_id)}: ${digits.format(row.before_tok_s)} → ${digits.format(row.after_tok_s)} tok/s per user `
     + `(${digits.format(row.percent)} %, ${word(row.evidence)}, ${day(row.before_on)} to ${day(row.after_on)}). Cause: ${word(row.cause)}`
     + `${row.claimed_cause ? `, claimed: ${word(row.claimed_cause)}` : ""}. A speed per user is no throughput: at equal price and equal sessions per GPU alone `
-    + `the cost would change by ${digits.format(row.conditional_cost_percent)} %; it falls only if more than ${digits.format(row.kept_sessions_share_for_cheaper)} of the sessions per GPU stay.`).join(" ");
-  const lacks = tables.no_index.filter((row) => row.chip_id === state.chip_id);
+    + `the cost would change by ${digits.format(row.conditional_cost_percent)} %; it falls only if more than ${digits.format(row.kept_sessions_share_for_cheaper * 100)} % of the sessions per GPU stay.`).join(" ");
+  const type = series.get(state.price_series_id);
+  const ofType = (row) => row.chip_id === state.chip_id && type && typeKey(row) === typeKey(type);
+  const lacks = tables.no_index.filter(ofType);
   byId("no_index").textContent = lacks.length
     ? "No index of our own: " + lacks.map((row) => `${typeName(row)}, ${row.segment}s: ${row.provider_count} counted on ${row.date}, ${word(row.null_reason)}`).join("; ") + "."
-    : tables.rent.some((row) => row.chip_id === state.chip_id && row.provider_count !== null) ? "" : "No index of our own: on no day has a price of this chip voted.";
+    : tables.rent.some((row) => ofType(row) && row.provider_count !== null) ? "" : "No index of our own: on no day has a price of this chip and price type voted.";
   const counts = new Map();
   for (const row of tables.source_health) counts.set(row.status, (counts.get(row.status) ?? 0) + 1);
   byId("health").textContent = [...counts].map(([status, count]) => `${count} ${status}`).join(", ") + ". “empty” has nothing fetched or imported yet.";

@@ -17,7 +17,7 @@ newest as (
     select *
     from changes
     qualify row_number() over (
-        partition by model_id, price_series_id
+        partition by model_id, workload_id, price_series_id
         order by changed_on desc, abs(change_usd_per_million_tokens) desc, change_id
     ) <= 24
 ),

@@ -30,9 +30,9 @@ select
         case
             when coverage.date = run.today
                 then case coverage.status
-                    when 'priced' then concat(cast(coverage.price_age_days as varchar), ' d')
-                    when 'stale_price' then 'stale'
-                    else 'none'
+                    when 'priced' then cast(coverage.price_age_days as varchar)
+                    when 'stale_price' then 'old'
+                    else '–'
                 end
         end
     ) as age_or_lack,
