@@ -2,7 +2,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test check dev interpolation-report clean
+.PHONY: run test check dev interpolation-report page-weight clean
 
 run: $(VENV)/ready
 	@$(BIN)/tokenyield build
@@ -20,6 +20,9 @@ dev: $(VENV)/ready
 
 interpolation-report: $(VENV)/ready
 	@$(BIN)/python tests/interpolation_report.py
+
+page-weight: $(VENV)/ready
+	@$(BIN)/python benchmarks/page_weight.py var/published/current
 
 clean:
 	rm -rf $(VENV)

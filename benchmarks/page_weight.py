@@ -2,8 +2,8 @@
 
     python benchmarks/page_weight.py var/published/current
 
-Prints JSON: bytes of `index.html`, and milliseconds from the start of navigation until every chart is drawn, for
-each of five loads in a fresh browser and their median. Needs Playwright and a Chromium on PATH.
+Prints JSON: bytes of `index.html`, and milliseconds from the start of navigation until every chart is drawn,
+for each of five loads in a fresh browser and their median. Needs Playwright and a Chromium on PATH.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LOADS = 5
 
 
 def ready_ms(chromium: str, page_file: Path) -> tuple[float, float]:
-    """Milliseconds to the answer in words, and to the last chart, of one load in a fresh browser."""
+    """Milliseconds to the last chart, and to the first paint, of one load in a fresh browser."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=QUIET)
         page = browser.new_page(viewport={"width": 1280, "height": 900})

@@ -1,7 +1,7 @@
 """The dashboard, read in a real browser: it answers what SQL answers on the same copy, and asks nobody.
 
-Expected values come from `mart` by queries of this file, never from `sql/page`. Without a `chromium` on PATH what wants
-a browser skips.
+Expected values come from `mart` by queries of this file, never from `sql/page`. Without a `chromium` on PATH
+what wants a browser skips.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ ON_DEMAND = "index:savrn_ai_index:on_demand"
 RESERVED = "index:inferencex_reserved_36m:reserved:36m"
 OWNED = "index:inferencex_owning_hyperscaler:owning_cost"
 SECOND_MODEL = "deepseek-v3"
+OWN_INDEX = "tokenyield:on_demand:specialist"
+THREE_DAYS = "date '2026-11-30' - cast(n as integer)"
 
 Opened = Callable[..., Any]
 
@@ -70,16 +72,16 @@ def hostile(current: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         f"update mart.cheapest_at_speed set engine = '{HOSTILE}' where speed_tok_s_user = 50",
         f"insert into mart.cheapest_at_speed select * replace ('{SECOND_MODEL}' as model_id, "
         "usd_per_million_tokens * 2 as usd_per_million_tokens) from mart.cheapest_at_speed",
-        f"insert into mart.cost_at_speed select * replace ('{SECOND_MODEL}' as model_id) from mart.cost_at_speed "
-        "where model_id = 'deepseek-r1-0528' and chip_id = 'mi355x'",
+        f"insert into mart.cost_at_speed select * replace ('{SECOND_MODEL}' as model_id) "
+        "from mart.cost_at_speed where model_id = 'deepseek-r1-0528' and chip_id = 'mi355x'",
         "insert into mart.price_series (price_series_id, title, price_basis, price_type) "
-        "values ('index:tokenyield:on_demand:specialist', 'Our index', 'own_index', 'on_demand')",
-        "insert into mart.price_coverage (date, chip_id, price_series_id, price_type, status, usd_per_gpu_hour, "
-        "price_age_days) select date '2026-11-30' - cast(n as integer), 'h100-sxm-80', "
-        "'index:tokenyield:on_demand:specialist', 'on_demand', 'priced', 2 + n / 10, 0 from range(3) as t(n)",
-        "insert into mart.rental_index_daily (date, chip_id, price_type, segment, index_id, usd_per_gpu_hour, "
-        "band_usd_per_gpu_hour, provider_count) select date '2026-11-30' - cast(n as integer), 'h100-sxm-80', "
-        "'on_demand', 'specialist', 'tokenyield:on_demand:specialist', 2 + n / 10, 0.25, 7 from range(3) as t(n)",
+        f"values ('index:{OWN_INDEX}', 'Our index', 'own_index', 'on_demand')",
+        "insert into mart.price_coverage (date, chip_id, price_series_id, price_type, status, "
+        f"usd_per_gpu_hour, price_age_days) select {THREE_DAYS}, 'h100-sxm-80', 'index:{OWN_INDEX}', 'on_demand', 'priced', "
+        "2 + n / 10, 0 from range(3) as t(n)",
+        "insert into mart.rental_index_daily (date, chip_id, price_type, segment, index_id, "
+        "usd_per_gpu_hour, band_usd_per_gpu_hour, provider_count) "
+        f"select {THREE_DAYS}, 'h100-sxm-80', 'on_demand', 'specialist', '{OWN_INDEX}', 2 + n / 10, 0.25, 7 from range(3) as t(n)",
     )
 
 
@@ -160,7 +162,8 @@ def test_an_infinite_cost_in_the_copy_makes_no_page(current, tmp_path):
 
 def test_every_reason_has_words(embedded):
     codes = embedded(
-        "select unranked_reason from mart.cheapest_at_speed union select null_reason from mart.break_even_speed "
+        "select unranked_reason from mart.cheapest_at_speed "
+        "union select null_reason from mart.break_even_speed "
         "union select null_reason from mart.chip_crossover where crossing > 0 "
         "union select null_reason from mart.yield_change where metric = 'interactivity_tok_s_user' "
         "union select status from mart.price_coverage where status <> 'priced'"
@@ -178,6 +181,22 @@ def test_chips_differ_by_more_than_colour():
         line["encoding"]["strokeDash"]["scale"]["range"],
     ):
         assert len(set(zip(colours, map(str, other), strict=True))) == 20
+
+
+@pytest.mark.parametrize("name", sorted(charts.specs(["a"])))
+def test_a_tooltip_tells_of_columns_that_the_rows_have(name, current):
+    """A field that no row has would show as nothing, and look like an unknown."""
+    columns = set(json.loads((current / "page" / f"{name}.json").read_text())["columns"])
+    if name == "cost_against_speed":
+        columns |= set(json.loads((current / "page" / "crossover.json").read_text())["columns"])
+    told = {
+        tip["field"]
+        for layer in charts.specs(["a"])[name]["layer"]
+        for tip in layer["encoding"].get("tooltip", ())
+    }
+    assert told
+    assert told <= columns
+    assert {"evidence", "status"} & told
 
 
 def test_the_page_is_written_only_of_what_lies_in_its_folder(current, tmp_path):
@@ -304,7 +323,8 @@ def test_choices_change_answer_and_charts(series, speed, current, opened, embedd
     chips = {row[0] for row in embedded(
         "select distinct chip_id from mart.cost_per_million_tokens_daily where speed_tier = ? and eligible "
         "and price_series_id = ? and token_kind = 'output' and cost_allocation = 'whole_bill' "
-        "and evidence = 'measured' and workload_id = 'fixed-8192-1024' and usd_per_million_tokens is not null",
+        "and evidence = 'measured' and workload_id = 'fixed-8192-1024' "
+        "and usd_per_million_tokens is not null",
         str(speed), series)}  # fmt: skip
     assert chips
     assert chips <= labels(tab, "cost_over_time")
@@ -321,8 +341,11 @@ def test_choices_change_answer_and_charts(series, speed, current, opened, embedd
 def test_the_crossovers_of_the_chosen_basis_are_on_the_page(current, opened, embedded):
     tab = opened(current)
     speeds = embedded(
-        "select crossover_speed_tok_s_user from mart.chip_crossover where crossing > 0 and token_kind = 'output' "
-        "and gpu_scope = 'all' and evidence = 'measured' and price_series_id = ? order by 1", ON_DEMAND)  # fmt: skip
+        "select crossover_speed_tok_s_user from mart.chip_crossover where crossing > 0 "
+        "and token_kind = 'output' and gpu_scope = 'all' and evidence = 'measured' and price_series_id = ? "
+        "order by 1",
+        ON_DEMAND,
+    )
     told = [float(row["speed_tok_s_user"]) for row in rows_of(tab, "crossover")]
     assert told
     assert told == [pytest.approx(speed, rel=1e-9) for (speed,) in speeds]
@@ -361,7 +384,7 @@ def test_hostile_names_stay_text(hostile, opened):
 
 
 def test_the_index_has_its_band_and_providers(hostile, opened):
-    tab = opened(hostile, "#price_series_id=index:tokenyield:on_demand:specialist&chip_id=h100-sxm-80")
+    tab = opened(hostile, f"#price_series_id=index:{OWN_INDEX}&chip_id=h100-sxm-80")
     own = [row for row in rows_of(tab, "rent") if row["name"] == "Our index"]
     assert [
         (r["date"], r["low_usd_per_gpu_hour"], r["high_usd_per_gpu_hour"], r["provider_count"]) for r in own

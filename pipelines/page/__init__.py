@@ -1,8 +1,8 @@
 """The dashboard: one page in a published version that asks nothing of any machine but the reader's.
 
-Belongs here: writing `index.html` and `page/*.json` of a version from the version's own database. Does not belong
-here: a number that SQL does not give (`sql/page/`), what a chart looks like (`charts.py`), words for codes
-(`words.py`), layout (`page.html`, `page.css`) or choosing rows (`page.js`).
+Belongs here: writing `index.html` and `page/*.json` of a version from the version's own database. Does not
+belong here: a number that SQL does not give (`sql/page/`), what a chart looks like (`charts.py`), words for
+codes (`words.py`), layout (`page.html`, `page.css`) or choosing rows (`page.js`).
 """
 
 from __future__ import annotations

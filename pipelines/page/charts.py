@@ -1,7 +1,7 @@
 """What the charts look like: Altair specifications over rows that the page's script hands in.
 
-Belongs here: marks, axes with units, tooltips, and the signs of a chip. Does not belong here: rows, or choosing
-them. Colour is never the only sign: a chip has a colour, a dash and a shape of its own, a kind a shape or pattern.
+Belongs here: marks, axes with units, tooltips, and the signs of a chip. Does not belong here: rows, or
+choosing them. Colour is never the only sign: a chip has colour, dash and shape of its own, a part its letter.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import altair as alt
 
-# Okabe and Ito's palette without its yellow, which is too light for a line; distinct for most colour-blind readers.
+# Okabe and Ito's palette, which colour-blind readers tell apart, without its yellow: too light for a line.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#b07c00", "#4d4d4d")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
@@ -47,11 +47,16 @@ def _finished(chart: Any) -> Any:
         .configure(font="system-ui, sans-serif", background="transparent")
         .configure_view(stroke=None)
         .configure_axis(
-            labelFontSize=12, titleFontSize=12, titleFontWeight="normal", gridColor="#e4e4e0", domainColor="#999",
-            titleAnchor="start", labelLimit=170,
+            labelFontSize=12,
+            titleFontSize=12,
+            titleFontWeight="normal",
+            gridColor="#e4e4e0",
+            domainColor="#999",
+            titleAnchor="start",
+            labelLimit=170,
         )
         .configure_legend(labelFontSize=12, symbolSize=80, symbolStrokeWidth=0, titleFontSize=12)
-    )  # fmt: skip
+    )
 
 
 def _rows(name: str = "rows") -> alt.NamedData:
@@ -73,23 +78,24 @@ def _tips(**columns: str) -> list[alt.Tooltip]:
     return tips
 
 
+def _of(chips: Sequence[str], signs: Sequence[Any]) -> alt.Scale:
+    return alt.Scale(domain=chips, range=list(islice(cycle(signs), len(chips))))
+
+
 def _signs(chips: Sequence[str]) -> dict[str, Any]:
-    count = len(chips)
     legend = alt.Legend(title=None, orient="bottom", columns=alt.ExprRef("width > 500 ? 5 : 2"))
     return {
         "color": alt.Color(
             "chip_id:N",
             legend=legend,
-            scale=alt.Scale(domain=chips, range=list(islice(cycle(COLOURS), count))),
+            scale=_of(chips, COLOURS),
         ),
         "shape": alt.Shape(
             "chip_id:N",
             legend=legend,
-            scale=alt.Scale(domain=chips, range=list(islice(cycle(SHAPES), count))),
+            scale=_of(chips, SHAPES),
         ),
-        "strokeDash": alt.StrokeDash(
-            "chip_id:N", legend=None, scale=alt.Scale(domain=chips, range=list(islice(cycle(DASHES), count)))
-        ),
+        "strokeDash": alt.StrokeDash("chip_id:N", legend=None, scale=_of(chips, DASHES)),
     }
 
 
@@ -116,21 +122,34 @@ def _lines(chips: Sequence[str], x: alt.X, interpolate: str, tips: list[alt.Tool
 
 def _over_time(chips: Sequence[str]) -> alt.LayerChart:
     tips = _tips(
-        chip_id="chip", precision="precision of the weights", usd_per_million_tokens="US$ per million output tokens",
-        date="on", usd_per_gpu_hour="US$ per GPU-hour", price_age_days="price age, days",
-        throughput_tok_s_gpu="output tok/s per GPU", benchmark_age_days="benchmark age, days", evidence="evidence",
-    )  # fmt: skip
+        chip_id="chip",
+        precision="precision of the weights",
+        usd_per_million_tokens="US$ per million output tokens",
+        date="on",
+        usd_per_gpu_hour="US$ per GPU-hour",
+        price_age_days="price age, days",
+        throughput_tok_s_gpu="output tok/s per GPU",
+        benchmark_age_days="benchmark age, days",
+        evidence="evidence",
+    )
     x = alt.X("date:T", title="day (UTC)", axis=alt.Axis(labelOverlap=True, tickCount=6))
     return alt.layer(*_lines(chips, x, "step-after", tips)).properties(height=340)
 
 
 def _against_speed(chips: Sequence[str]) -> alt.LayerChart:
     tips = _tips(
-        chip_id="chip", precision="precision of the weights", speed_tok_s_user="tok/s per user",
-        usd_per_million_tokens="US$ per million output tokens", usd_per_gpu_hour="US$ per GPU-hour",
-        price_age_days="price age, days", throughput_tok_s_gpu="output tok/s per GPU", position="how known",
-        benchmark_age_days="benchmark age, days", evidence="evidence", disclosure_score="disclosure score of 100",
-    )  # fmt: skip
+        chip_id="chip",
+        precision="precision of the weights",
+        speed_tok_s_user="tok/s per user",
+        usd_per_million_tokens="US$ per million output tokens",
+        usd_per_gpu_hour="US$ per GPU-hour",
+        price_age_days="price age, days",
+        throughput_tok_s_gpu="output tok/s per GPU",
+        position="how known",
+        benchmark_age_days="benchmark age, days",
+        evidence="evidence",
+        disclosure_score="disclosure score of 100",
+    )
     x = alt.X("speed_tok_s_user:Q", title="output speed, tok/s per user")
     crossings = (
         alt.Chart(_rows("crossings"))
@@ -139,12 +158,14 @@ def _against_speed(chips: Sequence[str]) -> alt.LayerChart:
             x=x,
             y=alt.Y("usd_per_million_tokens:Q"),
             tooltip=_tips(
-                cheaper_below_chip_id="cheaper when slower", cheaper_above_chip_id="cheaper when faster",
-                speed_tok_s_user="equal at tok/s per user", usd_per_million_tokens="US$ per million there",
+                cheaper_below_chip_id="cheaper when slower",
+                cheaper_above_chip_id="cheaper when faster",
+                speed_tok_s_user="equal at tok/s per user",
+                usd_per_million_tokens="US$ per million there",
                 evidence="evidence",
             ),
         )
-    )  # fmt: skip
+    )
     chosen = alt.Chart(_rows("chosen")).mark_rule(color="#666", strokeDash=[3, 3]).encode(x=x)
     return alt.layer(chosen, *_lines(chips, x, "linear", tips), crossings).properties(height=380)
 
@@ -159,10 +180,17 @@ def _rent() -> alt.LayerChart:
     )
     base = alt.Chart(_rows()).encode(x=x, detail="stretch:N")
     tips = _tips(
-        name="who", kind="kind", usd_per_gpu_hour="US$ per GPU-hour", low_usd_per_gpu_hour="band from",
-        high_usd_per_gpu_hour="band to", date="on", age_days="age, days", provider_count="providers counted",
-        segment="segment", evidence="evidence",
-    )  # fmt: skip
+        name="who",
+        kind="kind",
+        usd_per_gpu_hour="US$ per GPU-hour",
+        low_usd_per_gpu_hour="band from",
+        high_usd_per_gpu_hour="band to",
+        date="on",
+        age_days="age, days",
+        provider_count="providers counted",
+        segment="segment",
+        evidence="evidence",
+    )
     legend = alt.Legend(
         title=None, orient="bottom", columns=alt.ExprRef("width > 500 ? 2 : 1"), labelLimit=320
     )
@@ -190,10 +218,16 @@ def _rent() -> alt.LayerChart:
 
 def _changes() -> alt.LayerChart:
     tips = _tips(
-        chip_id="chip", changed_on="on", cause="cause", effect="part",
-        effect_usd_per_million_tokens="that part, US$ per million", before_usd_per_million_tokens="before, US$ per million",
-        after_usd_per_million_tokens="after, US$ per million", percent="change, % of before", evidence="evidence",
-    )  # fmt: skip
+        chip_id="chip",
+        changed_on="on",
+        cause="cause",
+        effect="part",
+        effect_usd_per_million_tokens="that part, US$ per million",
+        before_usd_per_million_tokens="before, US$ per million",
+        after_usd_per_million_tokens="after, US$ per million",
+        percent="change, % of before",
+        evidence="evidence",
+    )
     order = alt.Y("change:N", sort=None, title=None)
     bars = (
         alt.Chart(_rows())
@@ -228,16 +262,18 @@ def _changes() -> alt.LayerChart:
 
 def _disclosure() -> alt.LayerChart:
     base = alt.Chart(_rows()).encode(
-        x=alt.X(
-            "disclosure_score:Q", scale=alt.Scale(domain=[0, 100]), title="disclosure score of 100"
-        ),
+        x=alt.X("disclosure_score:Q", scale=alt.Scale(domain=[0, 100]), title="disclosure score of 100"),
         y=alt.Y("subject:N", sort=None, title=None, axis=alt.Axis(labelLimit=210)),
         tooltip=_tips(
-            title="who and what", disclosure_score="score of 100", missing_fields="not stated",
-            partial_fields="stated in part", failed_gates="bars it from ranking", measured_on="measured on",
+            title="who and what",
+            disclosure_score="score of 100",
+            missing_fields="not stated",
+            partial_fields="stated in part",
+            failed_gates="bars it from ranking",
+            measured_on="measured on",
             evidence="evidence",
         ),
-    )  # fmt: skip
+    )
     return alt.layer(
         base.mark_bar(height=12, color="#0072b2"),
         base.mark_text(align="left", dx=4).encode(text="disclosure_score:Q"),
@@ -245,14 +281,19 @@ def _disclosure() -> alt.LayerChart:
 
 
 def _coverage() -> alt.LayerChart:
+    axis = alt.Axis(labelAngle=-50, orient="top", labelLimit=120)
     base = alt.Chart(_rows()).encode(
-        x=alt.X("title:N", sort=None, title=None, axis=alt.Axis(labelAngle=-50, orient="top", labelLimit=120)),
+        x=alt.X("title:N", sort=None, title=None, axis=axis),
         y=alt.Y("chip_id:N", title=None),
         tooltip=_tips(
-            chip_id="chip", title="price series", status="status", usd_per_gpu_hour="US$ per GPU-hour",
-            price_age_days="age, days", priced_days_percent="days of the last year with a price, %",
+            chip_id="chip",
+            title="price series",
+            status="status",
+            usd_per_gpu_hour="US$ per GPU-hour",
+            price_age_days="age, days",
+            priced_days_percent="days of the last year with a price, %",
         ),
-    )  # fmt: skip
+    )
     cells = base.mark_rect(stroke="#fff", strokeWidth=2).encode(
         color=alt.Color(
             "status:N", legend=None, scale=alt.Scale(domain=list(STATUSES), range=list(STATUSES.values()))
@@ -274,12 +315,17 @@ def _megawatt() -> alt.LayerChart:
         ),
         y=alt.Y("chip_id:N", sort=None, title=None),
         tooltip=_tips(
-            chip_id="chip", precision="precision of the weights", tokens_per_s_per_mw="output tok/s per MW",
-            throughput_tok_s_gpu="output tok/s per GPU", provisioned_power_kw_gpu="kW provided per GPU",
-            interactivity_tok_s_user="tok/s per user there", measured_on="measured on",
-            benchmark_age_days="benchmark age, days", evidence="evidence",
+            chip_id="chip",
+            precision="precision of the weights",
+            tokens_per_s_per_mw="output tok/s per MW",
+            throughput_tok_s_gpu="output tok/s per GPU",
+            provisioned_power_kw_gpu="kW provided per GPU",
+            interactivity_tok_s_user="tok/s per user there",
+            measured_on="measured on",
+            benchmark_age_days="benchmark age, days",
+            evidence="evidence",
         ),
-    )  # fmt: skip
+    )
     return alt.layer(
         base.mark_bar(height=14, color="#009e73"),
         base.mark_text(align="left", dx=4).encode(text=alt.Text("tokens_per_s_per_mw:Q", format=",.3~s")),

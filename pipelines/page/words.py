@@ -1,7 +1,7 @@
 """Words for the codes that the page shows.
 
-Belongs here: a sentence's worth of text for a reason or a code, and the heading of a column. Does not belong here:
-deciding which reason holds (`sql/`).
+Belongs here: a sentence's worth of text for a reason or a code, and the heading of a column. Does not belong
+here: deciding which reason holds (`sql/`).
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ CODES = {
     "rent_model": "rent of a published cost model",
     "owning_cost_model": "published cost model",
     "vendor_claim": "claimed by the vendor",
+    "listed": "as listed",
     "interpolated": "read between two measured points",
     "throughput_tok_s_gpu": "throughput per GPU",
     "interactivity_tok_s_user": "speed per user",

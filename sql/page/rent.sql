@@ -113,6 +113,7 @@ select
     stretches.usd_per_gpu_hour + stretches.band_usd_per_gpu_hour as high_usd_per_gpu_hour,
     stretches.provider_count,
     stretches.age_days,
+    case when stretches.is_own then 'derived' else 'listed' end as evidence,
     concat(stretches.name, ' ', cast(stretches.stretch as varchar)) as stretch,
 from stretches
 cross join run
