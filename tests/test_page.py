@@ -77,11 +77,17 @@ def hostile(current: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         "insert into mart.price_series (price_series_id, title, price_basis, price_type) "
         f"values ('index:{OWN_INDEX}', 'Our index', 'own_index', 'on_demand')",
         "insert into mart.price_coverage (date, chip_id, price_series_id, price_type, status, "
-        f"usd_per_gpu_hour, price_age_days) select {THREE_DAYS}, 'h100-sxm-80', 'index:{OWN_INDEX}', 'on_demand', 'priced', "
-        "2 + n / 10, 0 from range(3) as t(n)",
+        "usd_per_gpu_hour, price_age_days) "
+        f"select {THREE_DAYS}, 'h100-sxm-80', 'index:{OWN_INDEX}', 'on_demand', 'priced', 2 + n / 10, 0 "
+        "from range(3) as t(n)",
         "insert into mart.rental_index_daily (date, chip_id, price_type, segment, index_id, "
         "usd_per_gpu_hour, band_usd_per_gpu_hour, provider_count) "
-        f"select {THREE_DAYS}, 'h100-sxm-80', 'on_demand', 'specialist', '{OWN_INDEX}', 2 + n / 10, 0.25, 7 from range(3) as t(n)",
+        f"select {THREE_DAYS}, 'h100-sxm-80', 'on_demand', 'specialist', '{OWN_INDEX}', 2 + n / 10, 0.25, 7 "
+        "from range(3) as t(n)",
+        "insert into mart.break_even_speed (frontier_id, model_id, workload_id, chip_id, gpu_scope, traffic, "
+        "price_series_id, provider_id, tier, output_usd_per_million_tokens, break_even_speed_tok_s_user, "
+        "evidence) values ('f', 'deepseek-r1-0528', 'fixed-8192-1024', 'h100-sxm-80', 'all', 'benchmark', "
+        f"'{ON_DEMAND}', 'oci', 'standard', 12.5, 61, 'measured')",
     )
 
 
@@ -183,12 +189,35 @@ def test_chips_differ_by_more_than_colour():
         assert len(set(zip(colours, map(str, other), strict=True))) == 20
 
 
+def test_a_bar_is_one_change_and_its_parts_add_up(current, embedded):
+    """Changes of two workloads on one day would pile up into a bar that is neither."""
+    told = json.loads((current / "page" / "cost_change.json").read_text())
+    rows = [dict(zip(told["columns"], row, strict=True)) for row in told["rows"]]
+    assert rows
+    bars: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        key = row["model_id"], row["workload_id"], row["price_series_id"], row["change"]
+        bars.setdefault(key, []).append(row)
+    for (_, _, series, _), parts in bars.items():
+        assert len({part["effect"] for part in parts}) == len(parts)
+        ((largest,),) = embedded(
+            "select max_by(change_usd_per_million_tokens, abs(change_usd_per_million_tokens)) "
+            "from mart.cost_change where standing and null_reason is null and price_series_id = ? "
+            "and chip_id = ? and changed_on = ? and workload_id = ?",
+            series, parts[0]["chip_id"], parts[0]["changed_on"], parts[0]["workload_id"],
+        )  # fmt: skip
+        assert sum(part["effect_usd_per_million_tokens"] for part in parts) == pytest.approx(
+            largest, rel=1e-6
+        )
+
+
 @pytest.mark.parametrize("name", sorted(charts.specs(["a"])))
 def test_a_tooltip_tells_of_columns_that_the_rows_have(name, current):
     """A field that no row has would show as nothing, and look like an unknown."""
     columns = set(json.loads((current / "page" / f"{name}.json").read_text())["columns"])
-    if name == "cost_against_speed":
-        columns |= set(json.loads((current / "page" / "crossover.json").read_text())["columns"])
+    beside = {"cost_against_speed": ("crossover", "break_even")}
+    for other in beside.get(name, ()):
+        columns |= set(json.loads((current / "page" / f"{other}.json").read_text())["columns"])
     told = {
         tip["field"]
         for layer in charts.specs(["a"])[name]["layer"]
@@ -394,6 +423,16 @@ def test_the_index_has_its_band_and_providers(hostile, opened):
         ("2026-11-30", "1.75", "2.25", "7"),
     ]
     assert tab.locator("#rent svg .mark-area path").count() >= 1
+
+
+def test_a_break_even_of_the_chosen_model_is_on_the_chart(hostile, opened):
+    """Marks of the last layer; the made-up one is the only one of this model that has a speed."""
+    tab = opened(hostile)
+    marks = tab.locator("#cost_against_speed svg .layer_5_marks path")
+    assert marks.count() == 1
+    assert "61" in marks.first.get_attribute("aria-label")
+    choose(tab, "type", "owning_cost")
+    assert marks.count() == 0
 
 
 def test_596_to_848_is_no_throughput(current, opened):

@@ -24,6 +24,7 @@ EFFECTS = {
 }
 STATUSES = {"priced": "#0072b2", "stale_price": "#e0a800", "not_offered": "#c9c9c9", "no_price": "#e9e9e9"}
 MONEY = "$,.3~r"
+SPEED = "output speed, tok/s per user"
 COST = "US$ per million output tokens, log scale"
 
 
@@ -150,7 +151,7 @@ def _against_speed(chips: Sequence[str]) -> alt.LayerChart:
         evidence="evidence",
         disclosure_score="disclosure score of 100",
     )
-    x = alt.X("speed_tok_s_user:Q", title="output speed, tok/s per user")
+    x = alt.X("speed_tok_s_user:Q", title=SPEED)
     crossings = (
         alt.Chart(_rows("crossings"))
         .mark_point(shape="cross", size=110, angle=45, filled=True, color="#111", stroke="#fff")
@@ -167,7 +168,25 @@ def _against_speed(chips: Sequence[str]) -> alt.LayerChart:
         )
     )
     chosen = alt.Chart(_rows("chosen")).mark_rule(color="#666", strokeDash=[3, 3]).encode(x=x)
-    return alt.layer(chosen, *_lines(chips, x, "linear", tips), crossings).properties(height=380)
+    break_evens = (
+        alt.Chart(_rows("break_evens"))
+        .mark_point(shape="triangle-down", size=120, color="#111", strokeWidth=2)
+        .encode(
+            x=alt.X("break_even_speed_tok_s_user:Q", title=SPEED),
+            y=alt.Y("output_usd_per_million_tokens:Q", title=COST),
+            tooltip=_tips(
+                chip_id="chip",
+                sold_by="sold by",
+                tier="rate",
+                output_usd_per_million_tokens="sells for, US$ per million output tokens",
+                break_even_speed_tok_s_user="costs as much at tok/s per user",
+                usd_per_gpu_hour="US$ per GPU-hour",
+                evidence="evidence",
+            ),
+        )
+    )
+    lines = _lines(chips, x, "linear", tips)
+    return alt.layer(chosen, *lines, crossings, break_evens).properties(height=380)
 
 
 def _rent() -> alt.LayerChart:

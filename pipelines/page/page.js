@@ -277,6 +277,8 @@ function shows() {
       more: {
         labels: lastOf(speed),
         crossings: tables.crossover.filter((row) => onSeries(row) && row.speed_tok_s_user !== null),
+        break_evens: tables.break_even.filter((row) => ofWorkload(row) && row.price_series_id === state.price_series_id
+          && row.gpu_scope === "all" && row.traffic === "benchmark" && row.break_even_speed_tok_s_user !== null),
         chosen: Number(state.speed) ? [{ speed_tok_s_user: Number(state.speed) }] : [],
       },
       why: "No server of this model and workload has a cost on this price basis at any speed. " + whyNone(answers),
