@@ -463,6 +463,15 @@ def test_an_empty_answer_says_why(current, opened, embedded):
     assert "a first cost is no change" in tab.inner_text("#cost_change .empty")
 
 
+def test_a_version_without_facts_says_so(current, opened, tmp_path):
+    emptied = [f"delete from {table}" for table in sorted(data.reads()) if table.startswith("mart.")]
+    tab = opened(altered(current, tmp_path / "emptied", *emptied))
+    assert "No benchmark that this version holds fits the choice" in tab.inner_text("#sentence")
+    assert tab.locator("figure .empty:visible").count() == tab.locator("figure").count()
+    assert all(len(text) > 20 for text in tab.locator("figure .empty").all_inner_texts())
+    assert tab.locator("#notice").is_hidden()
+
+
 def test_a_link_opens_on_its_choices_and_tells_what_it_lacks(current, opened):
     tab = opened(current, "#speed=75&chip_id=b200-sxm-180")
     assert (tab.input_value("#speed"), tab.input_value("#chip")) == ("75", "b200-sxm-180")

@@ -2,7 +2,7 @@
 
 Belongs here: writing `index.html` and `page/*.json` of a version from the version's own database. Does not
 belong here: a number that SQL does not give (`sql/page/`), what a chart looks like (`charts.py`), words for
-codes (`words.py`), layout (`page.html`, `page.css`) or choosing rows (`page.js`).
+codes (`words.py`), layout (`page.html`, `page.css`), or choosing and showing rows (`page.js`, `rows.js`).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def render(tables: dict[str, data.Table], version: str, as_of: datetime) -> str:
     """The whole page as one HTML document: data, charts, style and script inlined."""
     drawn = ("cost_over_time", "cost_against_speed")
     chips = sorted({chip for name in drawn for chip in tables[name].column("chip_id")})
-    scripts = [_script(name) for name in ("vega", "page.js")]
+    scripts = [_in_script(text) for text in (_vega(), _own_script())]
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE), autoescape=True, undefined=jinja2.StrictUndefined
     )
@@ -56,9 +56,9 @@ def render(tables: dict[str, data.Table], version: str, as_of: datetime) -> str:
         scripts=[Markup(script) for script in scripts],
         hashes=[_hash(script) for script in scripts],
         # A script element ends at `</script`, whatever stands around it.
-        data=Markup(_inside_script(data.strict_json(data.packed(tables)))),
-        charts=Markup(_inside_script(data.strict_json(_compiled(tuple(chips))))),
-        words=Markup(_inside_script(data.strict_json(words.as_dict(tables)))),
+        data=Markup(_in_json(data.strict_json(data.packed(tables)))),
+        charts=Markup(_in_json(data.strict_json(_compiled(tuple(chips))))),
+        words=Markup(_in_json(data.strict_json(words.as_dict(tables)))),
     )
 
 
@@ -74,11 +74,19 @@ def _compiled(chips: tuple[str, ...]) -> dict[str, object]:
 
 
 @cache
-def _script(name: str) -> str:
+def _vega() -> str:
     import vl_convert
 
-    text = vl_convert.javascript_bundle() if name == "vega" else (HERE / name).read_text(encoding="utf-8")
-    return text.replace("</script", "<\\/script")
+    return vl_convert.javascript_bundle()
+
+
+def _own_script() -> str:
+    """One script of both files, for a page that fetches nothing has nowhere to import from."""
+    return "".join((HERE / name).read_text(encoding="utf-8") for name in ("rows.js", "page.js"))
+
+
+def _in_script(script: str) -> str:
+    return script.replace("</script", "<\\/script")
 
 
 def _hash(script: str) -> str:
@@ -86,5 +94,5 @@ def _hash(script: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
-def _inside_script(text: str) -> str:
+def _in_json(text: str) -> str:
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -1,118 +1,10 @@
-// The choices of the page: picks rows, writes them as text, hands them to the charts.
-// Belongs here: picking and showing. Does not belong here: a number that SQL did not give, or markup made of data.
-const read = (id) => JSON.parse(document.getElementById(id).textContent);
-const byId = (id) => document.getElementById(id);
-const { codes, headings } = read("words");
-const tables = unpacked(read("data"));
+// The choices of the page: picks rows, writes the answer, hands rows to the charts.
+// Belongs here: picking and placing. Does not belong here: a number that SQL did not give, or what a row looks like
+// as text (`rows.js`, which precedes this in the same script).
 const specs = read("charts");
 const views = {};
-const names = {
-  chip: named("chip", "chip_id", "chip_name"),
-  model: named("model", "model_id", "model_name"),
-  workload: named("workload", "workload_id", "workload_name"),
-};
-const series = new Map(tables.price_series.map((row) => [row.price_series_id, row]));
 const ERRORS_ONLY = 1;
 const state = { ...(tables.first_choice[0] ?? {}) };
-
-function unpacked({ strings, tables: packed }) {
-  const found = {};
-  for (const [name, columns] of Object.entries(packed)) {
-    const entries = Object.entries(columns);
-    const count = entries.length ? entries[0][1][1].length : 0;
-    found[name] = Array.from({ length: count }, (_, at) => {
-      const row = {};
-      for (const [column, [kind, values]] of entries)
-        row[column] = kind === "text" && values[at] !== null ? strings[values[at]] : values[at];
-      return row;
-    });
-  }
-  return found;
-}
-
-function named(table, key, name) {
-  const found = new Map(tables[table].map((row) => [row[key], row[name] ?? row[key]]));
-  return (id) => found.get(id) ?? id;
-}
-
-// Words and numbers
-
-const word = (code) => codes[code] ?? String(code).replaceAll("_", " ");
-// Three digits, and never less than a cent.
-const dollars = new Intl.NumberFormat("en", {
-  minimumFractionDigits: 2, maximumFractionDigits: 2, minimumSignificantDigits: 3, maximumSignificantDigits: 3,
-  roundingPriority: "morePrecision",
-});
-const digits = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
-const day = (value) => value ?? "day not stated";
-const typeKey = (row) => (row.commitment_months ? `${row.price_type}:${row.commitment_months}` : row.price_type);
-const typeName = (row) =>
-  row.price_type === "reserved" && row.commitment_months ? `rented for ${row.commitment_months} months`
-    : { on_demand: "rented on demand", owning_cost: "owned" }[row.price_type] ?? word(row.price_type);
-const seriesName = (id) => series.get(id)?.title ?? id;
-const speedName = (speed) => (speed === "max_throughput" ? word(speed) : `${speed} tok/s per user`);
-
-function shown(column, value) {
-  if (value === null || value === undefined) return "";
-  if (typeof value === "boolean") return value ? "yes" : "no";
-  if (typeof value === "number") {
-    if (/(^|_)usd(_|$)/.test(column)) return (value < 0 ? "−$" : "$") + dollars.format(Math.abs(value));
-    return digits.format(value);
-  }
-  if (/reason|cause|position|tier|traffic|price_type|speed$|evidence|metric|status/.test(column)) return word(value);
-  return String(value);
-}
-
-const element = (tag, text, className) => {
-  const made = document.createElement(tag);
-  if (text !== undefined) made.textContent = text;
-  if (className) made.className = className;
-  return made;
-};
-
-// Tables and their CSV: exactly the rows that are shown
-
-function asTable(rows, columns, mark = () => false) {
-  const table = element("table");
-  const head = table.createTHead().insertRow();
-  for (const column of columns) {
-    const cell = element("th", headings[column] ?? column.replaceAll("_", " "));
-    cell.scope = "col";
-    if (rows.some((row) => typeof row[column] === "number")) cell.className = "number";
-    head.append(cell);
-  }
-  const body = table.createTBody();
-  for (const row of rows) {
-    const line = body.insertRow();
-    if (mark(row)) line.className = "first";
-    for (const column of columns) {
-      const text = shown(column, row[column]);
-      line.append(element("td", text, typeof row[column] === "number" ? "number" : text.length > 26 ? "long" : ""));
-    }
-  }
-  return table;
-}
-
-function asCsv(rows) {
-  if (!rows.length) return "";
-  const columns = Object.keys(rows[0]);
-  const cell = (value) => {
-    const text = value === null || value === undefined ? "" : String(value);
-    // A spreadsheet takes a text that starts like a formula for one.
-    const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-  };
-  return [columns, ...rows.map((row) => columns.map((column) => row[column]))]
-    .map((line) => line.map(cell).join(","))
-    .join("\r\n");
-}
-
-const files = new Map();
-document.addEventListener("click", (event) => {
-  const link = event.target.closest?.("a.csv");
-  if (!link) return;
-  link.href = URL.createObjectURL(new Blob([asCsv(files.get(link) ?? [])], { type: "text/csv" }));
-});
 
 // The choices
 
@@ -148,7 +40,7 @@ function settled() {
   const ofModel = tables.answer.filter((row) => row.model_id === state.model_id);
   const workloads = distinct(ofModel, workloadKey, (row) =>
     `${names.workload(row.workload_id)} · ${row.speed_percentile === "p50" ? "median speed" : `speed ${row.speed_percentile}`}`);
-  keep(workloads, "workload", workloadKey(state), (value) => ([state.workload_id, state.speed_percentile] = JSON.parse(value)));
+  keep(workloads, "workload", state.workload_id && workloadKey(state), (value) => ([state.workload_id, state.speed_percentile] = JSON.parse(value)));
   const speeds = distinct(tables.answer.filter(chosen), (row) => row.speed, (row) => speedName(row.speed));
   const order = ([one], [other]) => (Number(one) || Infinity) - (Number(other) || Infinity);
   speeds.sort(order);
@@ -244,7 +136,7 @@ function cards() {
 function ranking(rows) {
   const beside = [...series.values()].filter((row) => row.headline_order !== null);
   const column = (basis) => `${typeKey(basis).replace(":", "_")}_usd_per_million_tokens`;
-  for (const basis of beside) headings[column(basis)] = `${typeName(basis)}, $ per million tokens`;
+  for (const basis of beside) headings.set(column(basis), `${typeName(basis)}, $ per million tokens`);
   const cost = (row, basis) =>
     tables.answer.find((other) => chosen(other) && other.speed === row.speed && other.price_series_id === basis.price_series_id
       && other.chip_id === row.chip_id && other.precision === row.precision)?.usd_per_million_tokens ?? null;
