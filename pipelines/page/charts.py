@@ -24,6 +24,8 @@ EFFECTS = {
 }
 STATUSES = {"priced": "#0072b2", "stale_price": "#e0a800", "not_offered": "#c9c9c9", "no_price": "#e9e9e9"}
 MONEY = "$,.3~r"
+# Small letters in a line's own colour would be too pale to read.
+INK = "#333"
 SPEED = "output speed, tok/s per user"
 COST = "US$ per million output tokens, log scale"
 
@@ -115,8 +117,8 @@ def _lines(chips: Sequence[str], x: alt.X, interpolate: str, tips: list[alt.Tool
     )
     label = (
         alt.Chart(_rows("labels"))
-        .mark_text(align="left", dx=7, fontSize=11)
-        .encode(x=x, y=y, text="chip_id:N", color=signs["color"])
+        .mark_text(align="left", dx=7, fontSize=11, color=INK)
+        .encode(x=x, y=y, text="chip_id:N")
     )
     return [line, point, label]
 
@@ -229,8 +231,8 @@ def _rent() -> alt.LayerChart:
     )
     label = (
         alt.Chart(_rows("labels"))
-        .mark_text(align="right", dy=-9, fontSize=11, limit=220)
-        .encode(x=x, y=y, text="name:N", color=colour)
+        .mark_text(align="right", dy=-9, fontSize=11, limit=220, color=INK)
+        .encode(x=x, y=y, text="name:N")
     )
     return alt.layer(band, line, point, label).properties(height=320)
 
