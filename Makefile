@@ -2,7 +2,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test check dev dictionary interpolation-report clean
+.PHONY: run test check dev dictionary interpolation-report page-weight clean
 
 run: $(VENV)/ready
 	@$(BIN)/tokenyield build
@@ -24,6 +24,9 @@ dictionary: $(VENV)/ready
 
 interpolation-report: $(VENV)/ready
 	@$(BIN)/python tests/interpolation_report.py
+
+page-weight: $(VENV)/ready
+	@$(BIN)/python benchmarks/page_weight.py var/published/current
 
 clean:
 	rm -rf $(VENV)

@@ -24,6 +24,9 @@ from rich.table import Table
 from pipelines.failure import Failure
 from pipelines.home import Home
 
+FEW_ROWS = 5
+GAP = 2
+WIDTH_OF_A_PHRASE = 28
 WIDTH_OF_A_PIPE = 160
 HEADLINE = """
 select
@@ -258,15 +261,51 @@ def console() -> Console:
 
 
 def _print_table(names: list[str], rows: list[tuple[Any, ...]], out: Console) -> None:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
-    for number, name in enumerate(names):
-        numeric = any(isinstance(row[number], (int, float, Decimal)) for row in rows)
-        table.add_column(
-            escape(name.replace("_", " ")), justify="right" if numeric else "left", overflow="fold"
-        )
-    for row in rows:
-        table.add_row(*("" if value is None else escape(as_text(value)) for value in row))
-    out.print(table)
+    """Rows under each other where they fit; else a few one by one, and of many the columns that fit.
+
+    A number in two lines is two numbers: words may be put into several lines, values may not.
+    """
+    cells = [["" if value is None else escape(as_text(value)) for value in row] for row in rows]
+    columns = [[row[number] for row in cells] for number in range(len(names))]
+    titles = [escape(name.replace("_", " ")) for name in names]
+    narrow = [_width([title, *column]) for title, column in zip(titles, columns, strict=True)]
+    wide = [max(map(len, [title, *column])) for title, column in zip(titles, columns, strict=True)]
+    room = out.width + GAP
+    widths = wide if sum(wide) + GAP * len(wide) <= room else narrow
+    shown = []
+    for number, width in enumerate(widths):
+        if (needed := width + GAP) <= room:
+            shown.append(number)
+            room -= needed
+    if len(shown) == len(names) or len(rows) > FEW_ROWS:
+        table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
+        for number in shown:
+            numeric = any(isinstance(row[number], (int, float, Decimal)) for row in rows)
+            justify = "right" if numeric else "left"
+            table.add_column(titles[number], justify=justify, overflow="fold", width=widths[number])
+        for row in cells:
+            table.add_row(*(row[number] for number in shown))
+        out.print(table)
+        if hidden := [name for number, name in enumerate(names) if number not in shown]:
+            told = f"not shown, for want of width: {', '.join(hidden)}; --format csv or json has them"
+            out.print(told, markup=False)
+        return
+    for number, row in enumerate(cells, 1):
+        record = Table.grid(padding=(0, 2))
+        record.add_column(no_wrap=True)
+        record.add_column(overflow="fold")
+        for title, cell in zip(titles, row, strict=True):
+            record.add_row(title, cell)
+        out.rule(f"{number} of {len(rows)}", align="left", characters="-", style="none")
+        out.print(record)
+
+
+def _width(cells: list[str]) -> int:
+    """What a column wants at least: its longest value, or of words enough for a phrase."""
+    title, *values = cells
+    phrases = [min(len(cell), WIDTH_OF_A_PHRASE) if " " in cell else len(cell) for cell in values]
+    words = [len(word) for text in (title, *values) for word in text.split()]
+    return max([*phrases, *words], default=0)
 
 
 def as_text(value: Any, digits: int = 12) -> str:

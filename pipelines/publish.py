@@ -7,6 +7,7 @@ checked, synced and renamed; then `current` moves by one rename. A reader sees t
     var/published/<version>/tokenyield.duckdb   marts, the facts behind them, and the macros
                             parquet/<mart>.parquet
                             DICTIONARY.md
+                            index.html          the dashboard, and its rows in page/*.json
                             snapshots.json      what it was made of
                             manifest.json       written last: hashes, rows, as_of, code
     var/published/current -> <version>
@@ -26,7 +27,7 @@ from typing import Any
 
 import duckdb
 
-from pipelines import cut, dictionary, feed
+from pipelines import cut, dictionary, feed, page
 from pipelines.failure import Failure
 from pipelines.macros import Macro, tables_read
 from pipelines.sql_models import Model
@@ -88,6 +89,8 @@ def publish(
             feed.write(connection, models, unfinished, as_of)
             cut.write(cut.of_warehouse(connection, "warehouse.raw"), unfinished / cut.FILE)
         dictionary.write(models, macros, unfinished / "DICTIONARY.md")
+        if page.reads() <= tables.keys():  # a copy of some models alone has no answer to show
+            page.write(unfinished, version, as_of)
         manifest = {
             "version": version,
             "as_of": as_of.isoformat(),
@@ -244,7 +247,7 @@ def _sha256(path: Path) -> str:
 
 
 def _sync(folder: Path) -> None:
-    for path in [*_files(folder), folder / "parquet", folder]:
+    for path in [*folder.rglob("*"), folder]:
         descriptor = os.open(path, os.O_RDONLY)
         try:
             os.fsync(descriptor)

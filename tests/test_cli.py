@@ -11,7 +11,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from pipelines import answers
 from pipelines.home import PROJECT, Home
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -357,3 +359,44 @@ def test_help_names_every_command_and_exits_well(tmp_path):
     assert done.returncode == 0
     for command in ("build", "fetch", "import", "sql", "sources", "status", "schedule", "dev"):
         assert f"│ {command} " in done.stdout
+
+
+# What fits a terminal
+
+WIDE = ["chip_id", "note", "before_value_tok_s_gpu", "after_value_tok_s_gpu", "cause"]
+
+
+def printed(rows: list[tuple[object, ...]], width: int) -> list[str]:
+    out = Console(file=io.StringIO(), width=width, highlight=False)
+    answers.print_rows(WIDE, rows, "table", out)
+    return [line.rstrip() for line in out.file.getvalue().splitlines() if line.strip()]
+
+
+ROW = ("h200-sxm-141", "https://example.org/a/very/long/address", 596.123456, 848.5, "software")
+
+
+def test_rows_that_fit_are_a_table():
+    lines = printed([ROW] * 2, 120)
+    assert len(lines) == 4  # headers, a rule, two rows
+    assert lines[-1].split() == ["h200-sxm-141", ROW[1], "596.123456", "848.5", "software"]
+
+
+def test_a_few_rows_that_do_not_fit_are_told_one_by_one():
+    lines = printed([ROW] * 2, 70)
+    assert lines[0].startswith("1 of 2 -")
+    assert lines[6].startswith("2 of 2 -")
+    assert lines[3].split() == ["before", "value", "tok", "s", "gpu", "596.123456"]
+
+
+def test_of_many_rows_the_columns_that_fit_are_shown_and_the_others_named():
+    lines = printed([ROW] * 9, 41)
+    rows = [line for line in lines if line.startswith("h200")]
+    assert [row.split() for row in rows] == [["h200-sxm-141", "596.123456", "848.5", "software"]] * 9
+    told = " ".join(lines[lines.index(rows[0]) + 9 :])
+    assert told == "not shown, for want of width: note; --format csv or json has them"
+
+
+def test_no_value_is_broken_where_words_may_be():
+    lines = printed([(*ROW[:4], "the software was another one and the model too")] * 9, 130)
+    assert all("596.123456" in line for line in lines if line.startswith("h200"))
+    assert sum(line.startswith("h200") for line in lines) == 9

@@ -71,7 +71,8 @@ def test_every_mart_is_a_resource_with_its_file_and_its_columns(package, version
 
 
 @pytest.mark.parametrize(
-    "mart", ["headline", "rental_price", "yield_change", "source_health", "cheapest_at_speed", "frontier_point"]
+    "mart",
+    ["headline", "rental_price", "yield_change", "source_health", "cheapest_at_speed", "frontier_point"],
 )
 def test_the_rows_are_what_their_schema_says(mart, package, reader, tmp_path):
     resource = next(found for found in package["resources"] if found["name"] == mart)
