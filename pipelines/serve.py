@@ -38,7 +38,7 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
     # The page brings its scripts, styles and data in itself, and may ask nobody for more.
-    "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; "
+    "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline'; "
     "style-src 'unsafe-inline'; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'",
 }
 

@@ -20,6 +20,7 @@ import duckdb
 import pytest
 import sqlglot
 from sqlglot import exp
+from test_serve import serving
 
 from pipelines import page
 from pipelines.home import Home
@@ -526,3 +527,25 @@ def test_every_choice_has_a_label_and_every_chart_a_table(current, opened):
         "DICTIONARY.md",
         "manifest.json",
     ]
+
+
+def test_the_page_is_the_same_when_it_is_served(browser, current, embedded_home):
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    tab = context.new_page()
+    errors: list[str] = []
+    tab.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    tab.on("pageerror", lambda error: errors.append(str(error)))
+    with serving(embedded_home.published) as port:
+        tab.goto(f"http://127.0.0.1:{port}/")
+        ready(tab)
+        served = tab.locator("main").inner_text()
+        charts_drawn = tab.locator("main svg").count()
+        tab.goto((current / "index.html").resolve().as_uri())
+        ready(tab)
+        assert tab.locator("main").inner_text() == served
+        assert tab.locator("main svg").count() == charts_drawn > 5
+        rows = tab.request.get(f"http://127.0.0.1:{port}/page/answer.json").json()["rows"]
+        assert len(rows) > 10
+    context.close()
+    # The browser asks every server for a picture of it, and this one has none.
+    assert [error for error in errors if "favicon" not in error and "404" not in error] == []
