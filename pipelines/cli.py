@@ -14,7 +14,6 @@ import os
 import shutil
 import sys
 import time
-from collections import Counter
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -24,7 +23,7 @@ import duckdb
 import typer
 from rich.console import Console
 
-from pipelines import answers
+from pipelines import answers, names
 from pipelines.failure import Failure
 from pipelines.home import PROJECT, SEEDS, Home
 
@@ -84,7 +83,9 @@ def build(
 
 @app.command()
 def fetch(
-    slugs: Annotated[list[str] | None, typer.Argument(help="Sources; none: every one.")] = None,
+    slugs: Annotated[
+        list[str] | None, typer.Argument(help="Sources; none: every one.", autocompletion=names.sources)
+    ] = None,
 ) -> None:
     """Ask sources for their payloads, live, and store them. `build` turns them into tables."""
     from rich.progress import track
@@ -126,7 +127,10 @@ def fetch(
 @app.command("import")
 def import_files(
     slug: Annotated[
-        str | None, typer.Argument(help="The source whose payload it is; see `tokenyield sources`.")
+        str | None,
+        typer.Argument(
+            help="The source whose payload it is; see `tokenyield sources`.", autocompletion=names.sources
+        ),
     ] = None,
     paths: Annotated[
         list[Path] | None,
@@ -171,55 +175,9 @@ def import_files(
     if not slug or not paths:
         raise typer.BadParameter("name a source, then its payload files, folders or archives")
     stated = _moment("--observed-at", observed_at) if observed_at else None
-    _import(_source(slug), paths, stated, context)
+    from pipelines.import_report import import_and_tell
 
-
-def _import(source: Any, paths: list[Path], stated: datetime | None, context: Path | None) -> None:
-    """Import, tell what became of each file, and end in exit code 1 when any was refused."""
-    from rich.progress import track
-
-    from pipelines import imports
-    from pipelines.snapshots import SnapshotStore
-
-    store, plan = SnapshotStore(Home.from_environment().snapshots), imports.plan(source, paths)
-    tally, skipped = Counter(), Counter(plan.skipped)
-    outcomes = imports.run(source, store, plan, stated, context)
-    for outcome in track(outcomes, "importing", plan.count, console=errors, disable=plan.count <= 1):
-        if isinstance(outcome, Failure):
-            if plan.is_one_file:
-                raise outcome
-            tally["refused"] += 1
-            errors.print(f"error: {outcome}", markup=False)
-        elif isinstance(outcome, imports.Skipped):
-            skipped[outcome.what] += 1
-        else:
-            tally["stored" if outcome.stored.is_new else "already stored"] += 1
-            errors.print(_told(outcome, plan.is_one_file), markup=False)
-    if not plan.is_one_file:
-        counts = ", ".join(f"{tally[kind]} {kind}" for kind in ("stored", "already stored", "refused"))
-        passed = ", ".join(f"{number} {what}" for what, number in sorted(skipped.items()) if number)
-        errors.print(f"{counts}" + (f"; skipped: {passed}" if passed else ""), markup=False)
-    if not tally:
-        raise Failure(f"no file there could be a payload of {source.slug}")
-    if tally["stored"] or tally["already stored"]:
-        errors.print("`tokenyield build` brings them into the tables", markup=False)
-    if tally["refused"]:
-        errors.print("exit code 1: what was refused is not stored; importing all again does no harm")
-        raise typer.Exit(1)
-
-
-def _told(imported: Any, is_one_file: bool) -> str:
-    """The accounts of an imported payload, in one line."""
-    sidecar, refused = imported.stored.sidecar, imported.parsed.refused
-    rejected = int((refused["verdict"] == "rejected").sum())
-    return (
-        f"{Path(imported.name).name if is_one_file else imported.name}: "
-        f"{'stored' if imported.stored.is_new else 'already stored'} as "
-        f"{sidecar.source}/{sidecar.snapshot_id}: {imported.parsed.candidates} candidates = "
-        f"{imported.parsed.candidates - len(refused)} accepted + {rejected} rejected + "
-        f"{len(refused) - rejected} not applicable"
-        + (f", with {imported.context_name}" if imported.context_name else "")
-    )
+    import_and_tell(Home.from_environment(), _source(slug), paths, stated, context, errors)
 
 
 @app.command()
@@ -238,7 +196,9 @@ def sql(
 
 @app.command()
 def cost(
-    chip: Annotated[str, typer.Option(help="The chip, as mart.chip names it: h100-sxm-80.")],
+    chip: Annotated[
+        str, typer.Option(help="The chip, as mart.chip names it: h100-sxm-80.", autocompletion=names.chips)
+    ],
     price: Annotated[
         float | None,
         typer.Option(help="Your price, $ per GPU-hour. None: the headline's price series, as of today."),
@@ -259,9 +219,13 @@ def cost(
         float | None,
         typer.Option(help="Output speed that each user must see, tok/s. None: every point measured."),
     ] = None,
-    model: Annotated[str | None, typer.Option(help="One model alone, as mart.model names it.")] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="One model alone, as mart.model names it.", autocompletion=names.models),
+    ] = None,
     workload: Annotated[
-        str | None, typer.Option(help="One workload alone, as mart.workload names it.")
+        str | None,
+        typer.Option(help="One workload alone, as mart.workload names it.", autocompletion=names.workloads),
     ] = None,
     tokens: Annotated[Tokens, typer.Option(help="Which tokens are priced, over all GPUs.")] = Tokens.output,
     limit: Annotated[int, typer.Option(min=1, help="Rows of a table; csv and json have every row.")] = 20,
@@ -413,7 +377,8 @@ def _source(slug: str) -> Any:
     if slug not in found and list(SEEDS.glob(f"*/{slug}.csv")):
         raise typer.BadParameter(f"{slug!r} is typed: edit its file in seeds/ and run `tokenyield build`")
     if slug not in found:
-        raise typer.BadParameter(f"no source is named {slug!r}; there are {', '.join(sorted(found))}")
+        near = names.meant(slug, found)
+        raise typer.BadParameter(f"no source is named {slug!r}{near}; there are {', '.join(sorted(found))}")
     return found[slug]
 
 
