@@ -269,7 +269,10 @@ def _print_table(names: list[str], rows: list[tuple[Any, ...]], out: Console) ->
     columns = [[row[number] for row in cells] for number in range(len(names))]
     titles = [escape(name.replace("_", " ")) for name in names]
     narrow = [_width([title, *column]) for title, column in zip(titles, columns, strict=True)]
-    wide = [max(map(len, [title, *column])) for title, column in zip(titles, columns, strict=True)]
+    wide = [
+        max(len(line) for cell in (title, *column) for line in cell.split("\n"))
+        for title, column in zip(titles, columns, strict=True)
+    ]
     room = out.width + GAP
     widths = wide if sum(wide) + GAP * len(wide) <= room else narrow
     shown = []
