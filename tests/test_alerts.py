@@ -229,6 +229,7 @@ def test_the_newest_record_is_what_was_said_last_and_a_day_without_one_is_told(t
     ]
 
 
+@pytest.mark.slow
 def test_an_event_keeps_its_id_on_the_days_after_it(tmp_path):
     """The same headline against the record of the 28th and of the 29th, which say the same: one event."""
     rows = [priced("case-late", "3.60"), point("case-late", "2026-11-02")]

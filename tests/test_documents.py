@@ -25,6 +25,8 @@ from pipelines import dictionary, run
 from pipelines.cli import app
 from pipelines.home import PROJECT, SQL, Home
 
+pytestmark = pytest.mark.slow  # starts a process for each command
+
 # Its example of a source is run by test_newcomer.py, in a copy of the project.
 GUIDE = PROJECT / "CONTRIBUTING.md"
 DOCUMENTS = [PROJECT / "README.md", GUIDE, *sorted((PROJECT / "docs").glob("*.md"))]

@@ -25,6 +25,7 @@ COSTS = "mart.cost_per_million_tokens"
 # C-05: of two prices of one chip and day the latest that was recorded, at every evaluation
 
 
+@pytest.mark.slow
 def test_c05_of_two_prices_of_one_moment_the_latest_recorded_stands_each_time(tmp_path: Path) -> None:
     points = [
         point("case-c05", "2026-10-05", result_id=f"r{number}", concurrency=number + 1)

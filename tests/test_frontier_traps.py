@@ -128,6 +128,7 @@ def test_chips_that_cost_the_same_at_every_speed_are_said_to(tables: Query) -> N
     assert crossings(tables, "case-twin-a", "case-twin-b") == [(0, None, None, None, None, "always_equal")]
 
 
+@pytest.mark.slow
 def test_what_was_measured_on_one_chip_is_derived_on_another(tmp_path: Any) -> None:
     rows = [
         row

@@ -188,6 +188,7 @@ def test_every_row_is_accounted_for_and_no_price_is_odd_or_of_another_kind(rows,
     assert mixed == []
 
 
+@pytest.mark.slow
 @few
 @given(rows=payloads, seed=st.integers(0, 2**32))
 def test_the_order_of_rows_changes_nothing(rows, seed, tmp_path_factory) -> None:
@@ -229,6 +230,7 @@ def test_the_same_payload_seen_again_on_its_day_changes_no_price(rows, tmp_path_
 BATCHES = ("2026-11-25T12:00:00+00:00", "2026-11-27T12:00:00+00:00", "2026-11-29T12:00:00+00:00")
 
 
+@pytest.mark.slow
 @settings(few, max_examples=3)
 @given(batches=st.lists(st.lists(quotes(), min_size=8, max_size=25), min_size=3, max_size=3))
 def test_what_was_recorded_never_changes_whatever_is_loaded_later(batches, tmp_path_factory) -> None:

@@ -13,6 +13,8 @@ import pytest
 
 from pipelines.home import PROJECT
 
+pytestmark = pytest.mark.slow  # copies the project
+
 # The example of CONTRIBUTING.md, file by file, so that what it tells a newcomer is what is tested here.
 GUIDE = (PROJECT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"(?ms)^`((?:pipelines|tests)/[^`]+)`[^\n]*:\n\n```\w+\n(.*?)^```$", GUIDE))

@@ -26,6 +26,8 @@ from pipelines import page
 from pipelines.home import Home
 from pipelines.page import charts, data, words
 
+pytestmark = pytest.mark.slow  # starts a browser
+
 AS_OF = datetime(2026, 11, 30, 12, tzinfo=UTC)
 QUERIES = sorted(data.QUERIES.glob("*.sql"))
 QUIET = [

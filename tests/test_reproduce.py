@@ -24,6 +24,8 @@ from pipelines.snapshots import SnapshotStore
 from pipelines.source import Part, all_sources
 from pipelines.warehouse import Warehouse
 
+pytestmark = pytest.mark.slow  # builds a version twice
+
 FIXTURES = Path(__file__).parent / "fixtures"
 NEEDED = _needed(["mart.cost_per_million_tokens_daily", "mart.price_series"])
 ARCHIVE = b"day,gpu,usd\n2026-11-10,h200-sxm-141,5.50\n"
