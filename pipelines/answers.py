@@ -21,6 +21,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from pipelines import csv_rows
 from pipelines.failure import Failure
 from pipelines.home import Home
 
@@ -246,11 +247,7 @@ def print_rows(
         )
         print()
     elif output == "csv":
-        import csv
-
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(names)
-        writer.writerows([["" if value is None else as_text(value, 17) for value in row] for row in rows])
+        csv_rows.write(sys.stdout, names, ([_cell(value) for value in row] for row in rows))
     else:
         _print_table(names, rows, out or console())
 
@@ -311,6 +308,13 @@ def _width(cells: list[str]) -> int:
     return max([*phrases, *words], default=0)
 
 
+def _cell(value: Any) -> str | None:
+    """A value as a cell of CSV: no digit is lost, and only a text may need to be made harmless."""
+    if value is None:
+        return None
+    return csv_rows.harmless(value) if isinstance(value, str) else as_text(value, 17)
+
+
 def as_text(value: Any, digits: int = 12) -> str:
     """A value as text; 17 digits of a double read back as the same double, 12 are for people."""
     if isinstance(value, datetime):
@@ -323,7 +327,10 @@ def as_text(value: Any, digits: int = 12) -> str:
 
 
 def as_json(value: Any) -> Any:
-    """A value of DuckDB as JSON has it: numbers as numbers, what is not finite as null, the rest as text."""
+    """A value of DuckDB as JSON has it: numbers as numbers, what is not finite as null, the rest as text.
+
+    A number of JSON is read as a double: a decimal is exact to 15 digits, more than any price has.
+    """
     if isinstance(value, dict):
         return {str(key): as_json(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):

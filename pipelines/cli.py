@@ -8,13 +8,14 @@ line.
 
 from __future__ import annotations
 
-import logging
+import inspect
 import math
 import os
+import re
 import shutil
 import sys
-import time
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -23,13 +24,14 @@ import duckdb
 import typer
 from rich.console import Console
 
-from pipelines import answers, names
+from pipelines import answers, completion
 from pipelines.failure import Failure
 from pipelines.home import PROJECT, SEEDS, Home
 
 app = typer.Typer(
     help="What a million tokens cost to make on each accelerator, on each date, and why it moved.",
     no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
 errors = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -51,13 +53,16 @@ class Tokens(StrEnum):
     total = "total"
 
 
-# What a fetch of everything may take; each source has its own limit within it.
-FETCH_SECONDS = 3600
+# The groups of the commands in `--help`, in this order.
+MAKE = "Take in and build"
+ASK = "Ask the published copy"
+CHECK = "See how it is doing"
+SERVE = "Keep it running"
 
 FormatOption = Annotated[Format, typer.Option("--format", help="How rows are printed.")]
 
 
-@app.command()
+@app.command(rich_help_panel=MAKE)
 def build(
     as_of: Annotated[
         str, typer.Option(help="Use only what was known by then: YYYY-MM-DD or an instant with its zone.")
@@ -81,18 +86,15 @@ def build(
     answers.print_headline(home)
 
 
-@app.command()
+@app.command(rich_help_panel=MAKE)
 def fetch(
     slugs: Annotated[
-        list[str] | None, typer.Argument(help="Sources; none: every one.", autocompletion=names.sources)
+        list[str] | None,
+        typer.Argument(help="Sources; none: every one.", autocompletion=completion.sources),
     ] = None,
 ) -> None:
     """Ask sources for their payloads, live, and store them. `build` turns them into tables."""
-    from rich.progress import track
-
-    from pipelines import ingest
-    from pipelines.http import Fetcher, FetchError, Limits
-    from pipelines.snapshots import SnapshotStore
+    from pipelines import intake
     from pipelines.source import all_sources
 
     wanted = [_source(slug) for slug in slugs] if slugs else list(all_sources().values())
@@ -101,35 +103,17 @@ def fetch(
         raise Failure("; ".join(off))
     for reason in off:
         errors.print(f"skipped {reason}", markup=False)
-    logging.getLogger("stamina").setLevel(logging.ERROR)  # the error that ends the tries says it all
-    store, failed = SnapshotStore(Home.from_environment().snapshots), 0
-    until = time.monotonic() + FETCH_SECONDS
-    with Fetcher(Limits()) as fetcher:
-        for source in track([s for s in wanted if not s.off_because], "fetching", console=errors):
-            if time.monotonic() > until:
-                failed += 1
-                errors.print(f"error: {source.slug}: not asked, {FETCH_SECONDS} s are over", markup=False)
-                continue
-            for result in ingest.fetch(source, store, fetcher):
-                if isinstance(result, FetchError):
-                    failed += 1
-                    errors.print(f"error: {result}", markup=False)
-                else:
-                    news = "new" if result.is_new else "unchanged"
-                    errors.print(f"{source.slug}/{result.sidecar.snapshot_id}: {news}", markup=False)
-    if failed:
-        errors.print(
-            f"{failed} slices were not fetched; what is stored of them stays as it was", markup=False
-        )
+    if not intake.fetch(Home.from_environment(), [s for s in wanted if not s.off_because], errors):
         raise typer.Exit(1)
 
 
-@app.command("import")
+@app.command("import", rich_help_panel=MAKE)
 def import_files(
     slug: Annotated[
         str | None,
         typer.Argument(
-            help="The source whose payload it is; see `tokenyield sources`.", autocompletion=names.sources
+            help="The source whose payload it is; see `tokenyield sources`.",
+            autocompletion=completion.sources,
         ),
     ] = None,
     paths: Annotated[
@@ -175,12 +159,13 @@ def import_files(
     if not slug or not paths:
         raise typer.BadParameter("name a source, then its payload files, folders or archives")
     stated = _moment("--observed-at", observed_at) if observed_at else None
-    from pipelines.import_report import import_and_tell
+    from pipelines import intake
 
-    import_and_tell(Home.from_environment(), _source(slug), paths, stated, context, errors)
+    if not intake.import_files(Home.from_environment(), _source(slug), paths, stated, context, errors):
+        raise typer.Exit(1)
 
 
-@app.command()
+@app.command(rich_help_panel=ASK)
 def sql(
     query: Annotated[str, typer.Argument(help="A query; tables are mart.<name>.")] = "",
     file: Annotated[
@@ -194,10 +179,11 @@ def sql(
     answers.print_query(Home.from_environment(), _text_of(file) if file else query, output)
 
 
-@app.command()
+@app.command(rich_help_panel=ASK)
 def cost(
     chip: Annotated[
-        str, typer.Option(help="The chip, as mart.chip names it: h100-sxm-80.", autocompletion=names.chips)
+        str,
+        typer.Option(help="The chip, as mart.chip names it: h100-sxm-80.", autocompletion=completion.chips),
     ],
     price: Annotated[
         float | None,
@@ -221,11 +207,13 @@ def cost(
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(help="One model alone, as mart.model names it.", autocompletion=names.models),
+        typer.Option(help="One model alone, as mart.model names it.", autocompletion=completion.models),
     ] = None,
     workload: Annotated[
         str | None,
-        typer.Option(help="One workload alone, as mart.workload names it.", autocompletion=names.workloads),
+        typer.Option(
+            help="One workload alone, as mart.workload names it.", autocompletion=completion.workloads
+        ),
     ] = None,
     tokens: Annotated[Tokens, typer.Option(help="Which tokens are priced, over all GPUs.")] = Tokens.output,
     limit: Annotated[int, typer.Option(min=1, help="Rows of a table; csv and json have every row.")] = 20,
@@ -245,7 +233,7 @@ def cost(
     own_cost.print_cost(Home.from_environment(), question, output, limit)
 
 
-@app.command()
+@app.command(rich_help_panel=ASK)
 def explain(
     row: Annotated[list[str], typer.Argument(help="A cost_id, or column=value ... of a row's key.")],
     on: Annotated[str, typer.Option(help="The day; none: the last on which its price holds.")] = "",
@@ -268,10 +256,14 @@ def explain(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(rich_help_panel=CHECK)
 def reproduce(
     what: Annotated[
-        str, typer.Argument(help="A published version, `current`, or a recorded day as YYYY-MM-DD.")
+        str,
+        typer.Argument(
+            help="A published version, `current`, or a recorded day as YYYY-MM-DD.",
+            autocompletion=completion.versions,
+        ),
     ] = "current",
 ) -> None:
     """Make published values again from the stored bytes: MATCH or MISMATCH for each; exit 0 if all match.
@@ -285,19 +277,19 @@ def reproduce(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(rich_help_panel=CHECK)
 def sources(output: FormatOption = Format.table) -> None:
     """Every source: what it is, how it is asked, how it is doing."""
     answers.print_sources(Home.from_environment(), output)
 
 
-@app.command()
+@app.command(rich_help_panel=CHECK)
 def status(output: FormatOption = Format.table) -> None:
     """What became of every stored payload, and how old the published copy is."""
     answers.print_status(Home.from_environment(), output)
 
 
-@app.command()
+@app.command(rich_help_panel=CHECK)
 def schedule(
     days: Annotated[int, typer.Option(min=1, max=3660, help="How far to look back.")] = 31,
     output: FormatOption = Format.table,
@@ -325,7 +317,7 @@ def schedule(
         errors.print(one.told, markup=False)
 
 
-@app.command()
+@app.command(rich_help_panel=SERVE)
 def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8787,
 ) -> None:
@@ -341,7 +333,7 @@ def serve(
             errors.print("stopped", markup=False)
 
 
-@app.command()
+@app.command(rich_help_panel=SERVE)
 def dev() -> None:
     """Open Dagster's UI with the schedules running."""
     dagster_home(Home.from_environment())
@@ -377,8 +369,9 @@ def _source(slug: str) -> Any:
     if slug not in found and list(SEEDS.glob(f"*/{slug}.csv")):
         raise typer.BadParameter(f"{slug!r} is typed: edit its file in seeds/ and run `tokenyield build`")
     if slug not in found:
-        near = names.meant(slug, found)
-        raise typer.BadParameter(f"no source is named {slug!r}{near}; there are {', '.join(sorted(found))}")
+        near = get_close_matches(slug, found, n=3)
+        told = f"near it: {', '.join(near)}" if near else f"there are {', '.join(sorted(found))}"
+        raise typer.BadParameter(f"no source is named {slug!r}; {told}")
     return found[slug]
 
 
@@ -402,13 +395,20 @@ def _moment(option: str, text: str) -> datetime:
     return moment.astimezone(UTC)
 
 
+# A terminal breaks lines where it ends, and not where the source does.
+for command in app.registered_commands:
+    command.help = re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.getdoc(command.callback) or "")
+
+
 def main() -> None:
     """The entry point: every error that has a name becomes one line and exit code 1."""
     try:
         app()
     except duckdb.Error as error:
-        # What follows the first line points into a query that may be pages long.
-        errors.print(f"error: {str(error).splitlines()[0]}", markup=False)
+        # What points into a query may be pages long; what DuckDB would have known is worth its place.
+        first, *others = str(error).splitlines()
+        near = [line for line in others if line.startswith(("Did you mean", "Candidate bindings"))]
+        errors.print(f"error: {' '.join([first, *near])}", markup=False)
     except (Failure, OSError) as error:
         errors.print(f"error: {error}", markup=False)
     else:

@@ -8,13 +8,15 @@ import json
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from pipelines import answers
+from pipelines import answers, completion
 from pipelines.home import PROJECT, Home
+from pipelines.source import all_sources
 
 FIXTURES = Path(__file__).parent / "fixtures"
 # gcp_machine_prices proves its moment itself; the price list of OCI wants one in its name.
@@ -357,8 +359,91 @@ def test_a_query_does_not_wait_for_dagster(embedded_home):
 def test_help_names_every_command_and_exits_well(tmp_path):
     done = tokenyield(tmp_path, "--help")
     assert done.returncode == 0
-    for command in ("build", "fetch", "import", "sql", "sources", "status", "schedule", "dev"):
+    for command in ("build", "fetch", "import", "sql", "sources", "status", "schedule", "serve", "dev"):
         assert f"│ {command} " in done.stdout
+
+
+@pytest.mark.parametrize("width", ["80", "120"])
+@pytest.mark.parametrize("command", [[], ["import"], ["explain"], ["reproduce"], ["cost"]])
+def test_help_breaks_its_lines_where_the_terminal_ends(tmp_path, command, width):
+    """A line of prose that is followed by more of its paragraph is as full as its words allow."""
+    done = tokenyield(tmp_path, *command, "-h", COLUMNS=width)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert max(map(len, lines)) <= int(width)
+    prose = [line.strip() for line in lines[: next(n for n, line in enumerate(lines) if line[:1] == "╭")]]
+    for line, after in pairwise(prose):
+        if line and after and not line.startswith("Usage"):
+            assert len(line) + 1 + len(after.split()[0]) > int(width) - 3, (line, after)
+
+
+# What the shell offers
+
+
+def offered(home: Path | str, *words: str) -> list[str]:
+    """What a shell that completes asks of the command, whose last word is half typed."""
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys; sys.argv = ['tokenyield']; from pipelines import cli; cli.main()",
+        ],
+        cwd=PROJECT,
+        env={
+            **os.environ,
+            "TOKENYIELD_HOME": str(home),
+            "_TOKENYIELD_COMPLETE": "complete_bash",
+            "COMP_WORDS": " ".join(["tokenyield", *words]),
+            "COMP_CWORD": str(len(words)),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+def test_the_shell_offers_what_there_is(embedded_home):
+    root = embedded_home.root
+    assert offered(root, "sche") == ["schedule"]
+    assert offered(root, "cost", "--chip", "h100-s") == ["h100-sxm-80"]
+    assert offered(root, "cost", "--model", "deepseek-r1-0") == ["deepseek-r1-0528"]
+    assert offered(root, "cost", "--workload", "fixed-8192-1") == ["fixed-8192-1024"]
+    assert offered(root, "fetch", "oci") == offered(root, "import", "oci") == ["oci_price_list"]
+    assert offered(root, "reproduce", "cur") == ["current"]
+
+
+def test_the_sources_that_the_shell_offers_are_the_sources():
+    assert completion.sources("") == sorted(all_sources())
+
+
+def test_where_nothing_is_published_the_shell_is_offered_nothing(tmp_path):
+    file = tmp_path / "file"
+    file.touch()
+    for home in (tmp_path / "new", file):
+        assert offered(home, "cost", "--chip", "h") == []
+        assert offered(home, "reproduce", "c") == []
+
+
+# What was meant
+
+
+@pytest.mark.parametrize(
+    ("query", "meant"),
+    [
+        ("from mart.chp", '"chip"'),
+        ("select chipid from mart.chip", '"chip_id"'),
+        ("from mart.cheapest_att(42)", '"cheapest_at"'),
+    ],
+)
+def test_an_error_of_a_query_says_what_may_have_been_meant(embedded_home, query, meant):
+    assert meant in one_error(tokenyield(embedded_home.root, "sql", query))
+
+
+def test_a_name_that_is_near_another_is_told_that_one(tmp_path):
+    assert "near it: oci_price_list" in usage_error(tokenyield(tmp_path, "fetch", "oci_price_lst"))
+    assert "Did you mean 'build'" in usage_error(tokenyield(tmp_path, "buld"))
 
 
 # What fits a terminal

@@ -45,7 +45,7 @@ NOT_RUN = {
     ".venv/bin/tokenyield sql select provider_id, chip_id, usd_per_gpu_hour from mart.rental_price_daily "
     "where source = 'newcomer'": "test_newcomer.py",
     ".venv/bin/tokenyield fetch oci_price_list": "network",
-    ".venv/bin/tokenyield --install-completion": "writes into the user's shell; test_names.py",
+    ".venv/bin/tokenyield --install-completion": "writes into the user's shell; test_completion.py",
     ".venv/bin/tokenyield serve --port 8787": "serves until it is stopped; test_serve.py",
     ".venv/bin/tokenyield import SOURCE PATH...": "a form to fill in",
     ".venv/bin/tokenyield build": "a minute; the embedded home is built by the same steps",

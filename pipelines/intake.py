@@ -1,38 +1,69 @@
-"""What became of imported files, said to the person who imported them.
+"""What `fetch` and `import` tell as they go, source by source and file by file.
 
-Belongs here: counting outcomes and putting them into words. Does not belong here: the importing itself
-(`imports.py`).
+Belongs here: progress, one line for each payload, the tally. Does not belong here: asking (`ingest.py`),
+finding files (`imports.py`), or storing (`snapshots.py`).
 """
 
 from __future__ import annotations
 
+import logging
+import time
 from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
-import typer
 from rich.console import Console
 from rich.progress import track
 
-from pipelines import imports
+from pipelines import imports, ingest
 from pipelines.failure import Failure
 from pipelines.home import Home
+from pipelines.http import Fetcher, FetchError, Limits
 from pipelines.snapshots import SnapshotStore
 from pipelines.source import Source
 
+# What a fetch of everything may take; each source has its own limit within it.
+FETCH_SECONDS = 3600
 
-def import_and_tell(
+
+def fetch(home: Home, sources: Sequence[Source], errors: Console) -> bool:
+    """Ask `sources` live, store what they say, tell what became of each; returns whether none failed."""
+    logging.getLogger("stamina").setLevel(logging.ERROR)  # the error that ends the tries says it all
+    store, failed = SnapshotStore(home.snapshots), 0
+    until = time.monotonic() + FETCH_SECONDS
+    with Fetcher(Limits()) as fetcher:
+        for source in track(sources, "fetching", console=errors):
+            if time.monotonic() > until:
+                failed += 1
+                errors.print(f"error: {source.slug}: not asked, {FETCH_SECONDS} s are over", markup=False)
+                continue
+            for result in ingest.fetch(source, store, fetcher):
+                if isinstance(result, FetchError):
+                    failed += 1
+                    errors.print(f"error: {result}", markup=False)
+                else:
+                    news = "new" if result.is_new else "unchanged"
+                    errors.print(f"{source.slug}/{result.sidecar.snapshot_id}: {news}", markup=False)
+    if failed:
+        errors.print(
+            f"{failed} slices were not fetched; what is stored of them stays as it was", markup=False
+        )
+    return not failed
+
+
+def import_files(
     home: Home,
     source: Source,
     paths: list[Path],
     stated: datetime | None,
     context: Path | None,
     errors: Console,
-) -> None:
-    """Import `paths` as payloads of `source` and tell on `errors` what became of each file.
+) -> bool:
+    """Import files of `source`, tell what became of each; returns whether none was refused.
 
-    Raises Failure where no file is one, and typer.Exit(1) when any was refused.
+    stated: when the files were seen, where they do not prove it. Raises Failure where no file could be a
+    payload, and for a single file that is refused.
     """
     store, plan = SnapshotStore(home.snapshots), imports.plan(source, paths)
     tally, skipped = Counter(), Counter(plan.skipped)
@@ -58,10 +89,10 @@ def import_and_tell(
         errors.print("`tokenyield build` brings them into the tables", markup=False)
     if tally["refused"]:
         errors.print("exit code 1: what was refused is not stored; importing all again does no harm")
-        raise typer.Exit(1)
+    return not tally["refused"]
 
 
-def _told(imported: Any, is_one_file: bool) -> str:
+def _told(imported: imports.Imported, is_one_file: bool) -> str:
     """The accounts of an imported payload, in one line."""
     sidecar, refused = imported.stored.sidecar, imported.parsed.refused
     rejected = int((refused["verdict"] == "rejected").sum())
