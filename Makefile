@@ -2,7 +2,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test check dev dictionary interpolation-report page-weight clean
+.PHONY: run test check dev dictionary interpolation-report page-weight reliability clean
 
 run: $(VENV)/ready
 	@$(BIN)/tokenyield build
@@ -27,6 +27,10 @@ interpolation-report: $(VENV)/ready
 
 page-weight: $(VENV)/ready
 	@$(BIN)/python benchmarks/page_weight.py var/published/current
+
+# Runs the suite of faults, breaks its guards one by one in a copy, and writes docs/reliability.md: ten minutes.
+reliability: $(VENV)/ready
+	@$(BIN)/python tests/faults/reliability.py
 
 clean:
 	rm -rf $(VENV)

@@ -11,6 +11,9 @@ from typing import Any
 import duckdb
 import pytest
 
+# The suite of faults tells what it saw; its hooks count from here alone.
+from faults.fault_report import pytest_pyfunc_call, pytest_terminal_summary, report  # noqa: F401
+
 from pipelines import ingest, run
 from pipelines.home import PROJECT, Home
 from pipelines.snapshots import SnapshotStore
