@@ -69,12 +69,19 @@ def record(home: Home, now: datetime | None = None) -> tuple[Sidecar | None, str
     """
     now = now or datetime.now(UTC)
     with Warehouse(home.warehouse).read() as connection:
-        as_of = connection.execute("select as_of from raw.build").fetchone()[0].astimezone(UTC)
+        built = connection.execute("select as_of from raw.build").fetchone()
+        if built is None:
+            return None, "nothing written: the last model run did not finish; build again"
+        as_of = built[0].astimezone(UTC)
         rows = recording.yields(connection, as_of.date())
         made_of = recording.context(connection)
     day = f"{as_of:%Y-%m-%d}"
     if as_of.date() != now.date():
         return None, f"nothing written: the build is as of {day}, and a record is of its own day"
+    if as_of > now:
+        # A record that is older than its facts would be a lie about when they were known.
+        told = f"the build is as of {as_of:%H:%M:%S}, the clock says {now:%H:%M:%S} UTC"
+        return None, f"nothing written: {told}: it went back; build again"
     if not rows:
         return None, "nothing written: no yield beside the headline"
     store = SnapshotStore(home.snapshots)
