@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, time
 from functools import cache
 
-from pipelines import alerts, as_known, own_numbers, raw, sql_build, sql_models
+from pipelines import alerts, as_known, leftovers, own_numbers, raw, sql_build, sql_models
 from pipelines import publish as publishing
 from pipelines import record as recording
 from pipelines.home import SEEDS, SQL, Home
@@ -47,6 +47,7 @@ def load(
     """Snapshot the seeds and bring raw up to everything stored; `as_of` defaults to now, the clock."""
     now = now or datetime.now(UTC).replace(microsecond=0)
     store = SnapshotStore(home.snapshots)
+    leftovers.remove(home.snapshots)
     facts = raw.store_seeds(store, SEEDS, now)
     with Warehouse(home.warehouse).write() as connection:
         return raw.load(connection, store, facts, as_of or now, progress)

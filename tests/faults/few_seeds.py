@@ -1,9 +1,9 @@
 """A copy of the project with few facts, so that every model of it is built in seconds.
 
-Belongs here: which seeds stay, and two operating points that are made up. Does not belong here: code or SQL of
+Belongs here: which seeds stay, and operating points that are made up. Does not belong here: code or SQL of
 its own: both are copied as they are, and so are all reference seeds.
 
-One point is of the H100: 100 output tokens per second and GPU are 0.36 million tokens per GPU-hour, so that a
+Those of H100 and L40S: 100 output tokens per second and GPU are 0.36 million tokens per GPU-hour, so that a
 million of them cost price / 0.36.
 """
 
@@ -30,11 +30,11 @@ POINT = {
     "methodology": "runnable", "dataset": "random", "arrival": "closed_loop",
     "release_status": "available",
 }  # fmt: skip
-THROUGHPUT = {"h100-sxm-80": ("100", "900"), "h200-sxm-141": ("150", "1350")}
+THROUGHPUT = {"h100-sxm-80": ("100", "900"), "l40s": ("100", "900"), "h200-sxm-141": ("150", "1350")}
 
 
 def few_seeds(folder: Path, measured_on: str = "2026-10-01") -> Path:
-    """Write the few seeds to `folder`, which is new, and return it; `measured_on`: day of both points."""
+    """Write the few seeds to `folder`, which is new, and return it; `measured_on`: day of the points."""
     shutil.copytree(PROJECT / "seeds", folder)
     for path in folder.glob("*/*.csv"):
         if path.stem not in KEPT:
