@@ -3,6 +3,7 @@
 Belongs here: the driver alone, run as a program in a folder that holds the code:
 
     steps_of_a_run.py HOME AS_OF MODELS [MODULE:NAME before|after NUMBER]
+    steps_of_a_run.py command AS_OF [MODULE:NAME before|after NUMBER]      the real `tokenyield build`
 
 MODELS are the roots of what is built, with commas between (empty: every model). NAME is a function or a method
 of the code; at its call of that NUMBER, before it or after it, the process gets the signal that nobody can
@@ -106,5 +107,18 @@ def arm(place: str, when: str, number: int) -> None:
     setattr(holder, attribute, dies(getattr(holder, attribute), when, number))
 
 
+def build(as_of: str, place: str = "", when: str = "", number: str = "0") -> None:
+    """`tokenyield build --as-of ...` in the home of the environment."""
+    from pipelines import cli
+
+    if place:
+        arm(place, when, int(number))
+    sys.argv = ["tokenyield", "build", "--as-of", as_of]
+    cli.main()
+
+
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if sys.argv[1] == "command":
+        build(*sys.argv[2:])
+    else:
+        main(*sys.argv[1:])

@@ -2,6 +2,7 @@
 
 Each kill is at one exact place: `steps_of_a_run.py` runs the real steps and ends itself there. They build some
 models of a project with few seeds (`few_seeds.py`); the last test kills the real command with every model.
+A fetch that is killed is no matter of these.
 """
 
 from __future__ import annotations
@@ -42,12 +43,16 @@ Tables = dict[str, Any]
 @dataclass(frozen=True)
 class World:
     """project: code, models and few seeds. before: published and recorded yesterday, payloads came since.
-    old, new: tables of its copy, and of the one that an undisturbed run of today publishes."""
+
+    old: tables of its copy. new: of the copy that an undisturbed run of today publishes. again: of the one of
+    a second such run, in which the record that the first one wrote is read.
+    """
 
     project: Path
     before: Home
     old: Tables
     new: Tables
+    again: Tables
 
 
 def drive(project: Path, home: Home, now: datetime, *place: str) -> subprocess.CompletedProcess[str]:
@@ -56,6 +61,19 @@ def drive(project: Path, home: Home, now: datetime, *place: str) -> subprocess.C
         [sys.executable, str(DRIVER), str(home.root), now.isoformat(), ",".join(ROOTS), *place],
         cwd=project,
         env={**os.environ, "PYTHONPATH": str(project)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def command(project: Path, home: Home, *place: str) -> subprocess.CompletedProcess[str]:
+    """The real `tokenyield build` as of today, to the end or to a place."""
+    return subprocess.run(
+        [sys.executable, str(DRIVER), "command", TODAY.isoformat(), *place],
+        cwd=project,
+        env={**os.environ, "PYTHONPATH": str(project), "TOKENYIELD_HOME": str(home.root)},
         capture_output=True,
         text=True,
         check=False,
@@ -114,61 +132,108 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     undisturbed = copied(before, folder / "undisturbed")
     assert (done := drive(project, undisturbed, TODAY)).returncode == 0, done.stderr
     old, new = published(before), published(undisturbed)
-    assert old != new
     assert recorded(undisturbed) == ["2026-11-29", "2026-11-30"]
-    return World(project, before, old, new)
+    assert (done := drive(project, undisturbed, TODAY)).returncode == 0, done.stderr
+    again = published(undisturbed)
+    assert [name for name in new if new[name] != again[name]] == ["mart.recorded_yield"]
+    assert old != new
+    return World(project, before, old, new, again)
 
 
-# What goes wrong -> where exactly; and whether today is recorded, and published, when the process is dead.
-PLACES = {
-    "among the payloads, while they are loaded": ("pipelines.raw:_replace_snapshot", "after", 1, False, False),
-    "before what is loaded is committed": ("duckdb:commit", "before", 1, False, False),
-    "after it is committed and before it is written down in its place": ("duckdb:commit", "after", 1, False, False),
-    "at the first model": ("pipelines.sql_build:_comment", "before", 1, False, False),
-    "at the middle model": ("pipelines.sql_build:_comment", "before", 40, False, False),
-    "at the last model, before the checks": ("pipelines.sql_build:_drop_orphans", "before", 1, False, False),
-    "before the models are committed": ("duckdb:commit", "before", 2, False, False),
-    "after the models are committed and before they are written down in their place":
-        ("duckdb:close", "before", 2, False, False),
-    "within the file of the record": ("pipelines.snapshots:_write_synced", "after", 1, False, False),
-    "before the record gets its name": ("os:replace", "before", 1, False, False),
-    "between record and publish": ("os:replace", "after", 1, True, False),
-    "while tables are copied": ("pipelines.publish:_copy_comments", "after", 5, True, False),
-    "while the page and the feed are written": ("pipelines.feed:_dump", "after", 2, True, False),
-    "before the new version gets its name": ("os:replace", "before", 2, True, False),
-    "before the pointer moves": ("pipelines.publish:_point", "before", 1, True, False),
-    "while the pointer moves": ("os:replace", "before", 3, True, False),
-    "after the pointer has moved": ("os:replace", "after", 3, True, True),
-}  # fmt: skip
+# Where a run is killed, in the words of a user, and the call that is its last. One stage is one home: the kills
+# follow each other, and one run makes up for all of them.
+LOADING = {
+    "among the payloads, while they are loaded": ("pipelines.raw:_replace_snapshot", "after", 1),
+    "before what is loaded is committed": ("duckdb:commit", "before", 1),
+    "after it is committed, before the file is in order": ("duckdb:commit", "after", 1),
+}
+MODELLING = {
+    "at the first model": ("pipelines.sql_build:_comment", "before", 1),
+    "at the middle model": ("pipelines.sql_build:_comment", "before", 40),
+    "at the last model, before the checks": ("pipelines.sql_build:_drop_orphans", "before", 1),
+    "before the models are committed": ("duckdb:commit", "before", 2),
+    "after they are committed, before the file is in order": ("duckdb:close", "before", 2),
+}
+RECORDING = {
+    "within the file of the record": ("pipelines.snapshots:_write_synced", "after", 1),
+    "before the record gets its name": ("os:replace", "before", 1),
+}
+PUBLISHING = {
+    "between record and publish": ("pipelines.publish:publish", "before", 1),
+    "while tables are copied": ("pipelines.publish:_copy_comments", "after", 5),
+    "while files beside them are written": ("pipelines.feed:_dump", "after", 2),
+    "before the new version gets its name": ("pipelines.publish:_sync", "after", 1),
+    "before the pointer moves": ("pipelines.publish:_point", "before", 1),
+    "while the pointer moves": ("os:replace", "before", 2),
+}
+AT_LAST = {"after the pointer has moved": ("pipelines.publish:_point", "after", 1)}
+STAGES = {
+    "loading": (LOADING, False),
+    "modelling": (MODELLING, False),
+    "recording": (RECORDING, False),
+    "publishing": (PUBLISHING | AT_LAST, True),
+}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", PLACES)
+@pytest.mark.parametrize("stage", STAGES)
 def test_a_run_that_is_killed_leaves_a_whole_copy_and_the_next_run_makes_up_for_it(
-    world, tmp_path, report, fault
+    world, tmp_path, report, stage
 ):
-    *place, is_recorded, is_published = PLACES[fault]
+    places, is_recorded = STAGES[stage]
     home = copied(world.before, tmp_path / "home")
     bytes_before = stored(home)
-    killed = drive(world.project, home, TODAY, *map(str, place))
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
-
-    assert published(home) == (world.new if is_published else world.old)
-    assert recorded(home) == ["2026-11-29", *(["2026-11-30"] if is_recorded else [])]
-    bytes_after = stored(home)
-    assert lost(bytes_before, bytes_after) == []
+    for fault, place in places.items():
+        killed = drive(world.project, home, TODAY, *map(str, place))
+        assert killed.returncode == -signal.SIGKILL, killed.stderr
+        left = published(home)
+        assert left in ((world.new, world.again) if fault in AT_LAST else (world.old,)), fault
+        assert recorded(home) == ["2026-11-29", *(["2026-11-30"] if is_recorded else [])], fault
+        assert lost(bytes_before, stored(home)) == [], fault
 
     again = drive(world.project, home, TODAY)
     assert again.returncode == 0, again.stderr
-    assert published(home) == world.new
+    assert published(home) == (world.again if is_recorded else world.new)
     assert recorded(home) == ["2026-11-29", "2026-11-30"]
     assert unfinished(home) == []
-    missing = lost(bytes_after, stored(home))
+    missing = lost(bytes_before, stored(home))
+    assert missing == []
+    for fault, place in places.items():
+        report(
+            f"a run is killed {fault}",
+            f"SIGKILL {place[1]} call {place[2]} of `{place[0]}`",
+            f"the {'new' if fault in AT_LAST else 'old'} copy, whole; the next run publishes what an "
+            "undisturbed one does, and the day is recorded once",
+            missing,
+        )
+
+
+@pytest.mark.slow
+def test_a_first_build_that_is_killed_twice_leaves_nothing_that_stops_the_next(world, tmp_path, report):
+    """The real command, with every model, from an empty home."""
+    home = Home(tmp_path / "home")
+    places = (
+        ("pipelines.sql_build:_comment", "after", 60),
+        ("pipelines.page:write", "after", 1),
+    )
+    bytes_before: dict[str, bytes] = {}
+    for place in places:
+        killed = command(world.project, home, *map(str, place))
+        assert killed.returncode == -signal.SIGKILL, killed.stderr
+        assert not home.current_database.exists()
+        assert lost(bytes_before, bytes_before := stored(home)) == []
+
+    done = command(world.project, home)
+    assert done.returncode == 0, done.stderr
+    tables = published(home)
+    assert tables["mart.cost_per_million_tokens"]["rows"] > 0
+    assert (home.published / "current" / "index.html").stat().st_size > 0
+    assert unfinished(home) == []
+    missing = lost(bytes_before, stored(home))
     assert missing == []
     report(
-        f"a run is killed {fault}",
-        f"SIGKILL {place[1]} call {place[2]} of `{place[0]}`",
-        f"the {'new' if is_published else 'old'} copy, whole; the next run publishes what an undisturbed one "
-        "does, and the day is recorded once",
-        lost(bytes_before, stored(home)),
+        "the very first build is killed, and the second one, too",
+        "SIGKILL of `tokenyield build` after 60 models, then after the page is written",
+        "no copy at all after each; the third build publishes a whole one",
+        missing,
     )
