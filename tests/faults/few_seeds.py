@@ -46,7 +46,9 @@ def few_seeds(folder: Path, measured_on: str = "2026-10-01") -> Path:
         "source": POINTS, "kind": "benchmark", "title": "Made up", "licence": "made up",
         "passes_on": "true", "cadence": "once", "source_rank": "1", "max_age_days": "3650",
     }  # fmt: skip
-    _write(declared, [*(line for line in lines if line["source"] in KEPT), dict.fromkeys(lines[0], "") | point])
+    _write(
+        declared, [*(line for line in lines if line["source"] in KEPT), dict.fromkeys(lines[0], "") | point]
+    )
     dated = POINT | dict.fromkeys(("measured_on", "published_on", "known_at"), measured_on)
     points = [
         dated | {"raw_chip_name": chip, "output_tok_s": output, "total_tok_s": total}

@@ -12,10 +12,11 @@ import random
 import shutil
 import statistics
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from faults.few_seeds import MILLION_TOKENS_PER_GPU_HOUR, few_seeds
 from faults.six_sellers import CHIP, KEYS, RULE, Sellers, cents
@@ -29,6 +30,7 @@ from pipelines.warehouse import Warehouse
 
 FIRST, DAYS = date(2027, 12, 15), 24
 NOBODY_RAN = 8  # 23 December: the scheduler is down
+PUBLISHED_ON = (0, 7, 16)  # the first day, that before the gap, and the last of the year
 CLOCK_WENT_BACK = 12  # 27 December: at the first try to record it
 FEWEST, CARRIED_DAYS = 5, 3
 OWN_INDEX = "index:tokenyield:on_demand:specialist"
@@ -138,12 +140,32 @@ def live(home: Home, sellers: Sellers, day: int) -> str:
         assert said.startswith("nothing written: the build is as of 23:27:00, the clock says 04:00:00 UTC")
     said = run.record(home, at(day, 23, 52))[1]
     run.catch_up(home, at(day, 23, 53))
+    if day in PUBLISHED_ON:
+        run.publish(home)
     return said
 
 
+def readers_see(home: Home) -> list[tuple[Any, ...]]:
+    """The index of the chip in the published copy: date, value, reason."""
+    with duckdb.connect(str(home.current_database), read_only=True) as connection:
+        return connection.execute(
+            "select date, cast(usd_per_gpu_hour as double), null_reason from mart.rental_index_daily "
+            "where chip_id = ? and price_type = 'on_demand' and segment = 'specialist' order by date",
+            [CHIP],
+        ).fetchall()
+
+
+@dataclass(frozen=True)
+class Lived:
+    """A home after the days and one more night. seen: what readers saw in its copy after some of the days."""
+
+    home: Home
+    seen: dict[int, list[tuple[Any, ...]]]
+
+
 @pytest.fixture(scope="module")
-def lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
-    """The home after the days and one more night; its models as at the end."""
+def history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lived]:
+    """The days, lived; its models are those of the end from here on."""
     folder = tmp_path_factory.mktemp("days")
     home = Home(folder / "home")
     with pytest.MonkeyPatch.context() as patched, Sellers() as sellers:
@@ -152,14 +174,22 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
         for key in KEYS:
             patched.setenv(key, "made-up")
         patched.setattr(run, "models", lambda: MODELS_OF_A_DAY)
+        seen = {}
         for day in range(DAYS):
             if day != NOBODY_RAN:
                 assert live(home, sellers, day) == f"{on(day)} written"
+            if day in (*PUBLISHED_ON, NOBODY_RAN):
+                seen[day] = readers_see(home)
         patched.setattr(run, "models", lambda: MODELS_AT_THE_END)
         run.load(home, now=at(DAYS, 0, 27))
         run.build(home)
         run.publish(home)
-        yield home
+        yield Lived(home, seen)
+
+
+@pytest.fixture
+def lived(history: Lived) -> Home:
+    return history.home
 
 
 def ask(home: Home, query: str, *values: Any) -> list[tuple[Any, ...]]:
@@ -195,6 +225,29 @@ def test_the_index_stands_where_enough_sellers_answered_and_says_why_where_not(l
         f"the index on {DAYS - len(without)} days, each as worked out by hand; none and `too_few_providers` on "
         f"{len(without)}",
         {on(day) for day in range(DAYS)} - {row[0] for row in found},
+    )
+
+
+@pytest.mark.slow
+def test_readers_see_each_published_day_and_the_last_one_until_the_next(history, report):
+    for day, found in history.seen.items():
+        last = NOBODY_RAN - 1 if day == NOBODY_RAN else day
+        assert found == [
+            (
+                on(number),
+                None if usd is None else pytest.approx(usd, abs=2e-6),
+                "too_few_providers" if usd is None else None,
+            )
+            for number, (usd, _) in enumerate(INDEX[: last + 1])
+        ]
+    final = {row[0] for row in readers_see(history.home)}
+    lost = {row[0] for found in history.seen.values() for row in found} - final
+    assert lost == set()
+    report(
+        "sources fail and a day passes without a run, between two publications",
+        "as above; published on the first day, before the gap and on the last day of the year",
+        "readers see every day up to the newest publication, and on the day of the gap that of the day before",
+        lost,
     )
 
 
