@@ -14,10 +14,10 @@ from pipelines.snapshots import unfinished_folders
 
 
 def remove(root: Path) -> list[Path]:
-    """Remove the unfinished folders below `root`, a store of snapshots, whose process has ended; returns them.
+    """Remove the unfinished folders of a store of snapshots whose process has ended; returns them.
 
-    Each carries the number of its process behind its last dash. A process that lives may still be writing, and
-    so may one whose number another one has now: its folder stays until a later run.
+    Each carries the number of its process behind its last dash. A process that lives may still be writing;
+    where another one has the number by now, the folder stays until a later run.
     """
     gone = []
     for folder in sorted(unfinished_folders(root)):

@@ -1,7 +1,7 @@
-"""Six sellers of one chip on a local server, each in the shape of its own API, with prices that follow a rule.
+"""Six sellers of one chip on a local server, each in the shape of its own API, with prices by a rule.
 
-Belongs here: their payloads, the rule, and the server. Does not belong here: when who fails (the tests) and what
-is to be made of it. The L40S is the chip, since its name alone tells each of them which one it is.
+Belongs here: their payloads, the rule, and the server. Does not belong here: when who fails (the tests) and
+what is to be made of it. The chip is the L40S, whose name alone says which one it is, whoever sells it.
 """
 
 from __future__ import annotations

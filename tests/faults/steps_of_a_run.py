@@ -5,9 +5,10 @@ Belongs here: the driver alone, run as a program in a folder that holds the code
     steps_of_a_run.py HOME AS_OF MODELS [MODULE:NAME before|after NUMBER]
     steps_of_a_run.py command AS_OF [MODULE:NAME before|after NUMBER]      the real `tokenyield build`
 
-MODELS are the roots of what is built, with commas between (empty: every model). NAME is a function or a method
-of the code; at its call of that NUMBER, before it or after it, the process gets the signal that nobody can
-catch. `duckdb:commit` and `duckdb:close` stand for the writer's own commit and for the close that checkpoints.
+MODELS are the roots of what is built, with commas between (empty: every model). NAME is a function or a
+method of the code; at its call of that NUMBER, before it or after it, the process gets the signal that nobody
+can catch. `duckdb:commit` and `duckdb:close` stand for the writer's own commit and for its close, which
+checkpoints.
 """
 
 from __future__ import annotations

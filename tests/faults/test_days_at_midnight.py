@@ -1,7 +1,7 @@
 """Days whose steps fall on both sides of midnight, on a leap day, in four time zones, or not at all.
 
-Every step has its clock handed in, and the machine stands in another zone at each of them: a day is a UTC day,
-with one record. Whole copies made in other zones are compared in `test_time_zones.py`.
+Every step has its clock handed in, and the machine stands in another zone at each of them: a day is a UTC
+day, with one record. Whole copies made in other zones are compared in `test_time_zones.py`.
 """
 
 from __future__ import annotations
@@ -137,10 +137,8 @@ def test_a_day_without_a_finished_build_is_not_recorded_and_says_why(works, repo
     before = recorded(works.home)
     works.build(at(3, 3, 11))
     back = works.record(at(3, 3, 9, 30))
-    assert back == (
-        None,
-        "nothing written: the build is as of 11:00:00, the clock says 09:30:00 UTC: it went back; build again",
-    )
+    told = "the build is as of 11:00:00, the clock says 09:30:00 UTC: it went back; build again"
+    assert back == (None, f"nothing written: {told}")
     run.load(works.home, now=at(3, 3, 23, 27))
     halfway = works.record(at(3, 3, 23, 52))
     assert halfway == (None, "nothing written: the last model run did not finish; build again")
@@ -161,7 +159,7 @@ def test_what_a_killed_process_left_half_stored_is_removed_and_nothing_else(tmp_
     store = SnapshotStore(tmp_path)
     moment = at(2, 29)
     store.add("acme", (Part("a", b"one"),), observed_at=moment, recorded_at=moment)
-    whole = {path for path in tmp_path.rglob("*")}
+    whole = set(tmp_path.rglob("*"))
     for process in (ended.pid, os.getpid()):
         (tmp_path / "acme" / f".unfinished-20280229T000000Z-0123456789ab-{process}").mkdir()
         (tmp_path / "acme" / f".unfinished-20280229T000000Z-0123456789ab-{process}" / "part-0.gz").touch()

@@ -1,9 +1,9 @@
 """Twenty-four days over a year's end: one source in five fails, nobody runs for a day, a clock goes back.
 
 Every day is fetched over HTTP from six sellers on a local server (`six_sellers.py`), loaded, modelled and
-recorded by a clock that is handed in. What is expected is worked out here, from the rule of the prices and the
-list of failures alone, by the method in a few lines: each seller votes its price less, at and plus its deviation,
-and the index is the mean of the middle third of the votes.
+recorded by a clock that is handed in. What is expected is worked out here, from the rule of the prices and
+the list of failures alone, by the method in a few lines: each seller votes its price less, at and plus its
+deviation, and the index is the mean of the middle third of the votes.
 """
 
 from __future__ import annotations
@@ -221,9 +221,9 @@ def test_the_index_stands_where_enough_sellers_answered_and_says_why_where_not(l
     assert 4 < len(without) < 16  # both kinds of days are there
     report(
         "one of six sources in five fails every day, in six ways",
-        "500, silence, a page called JSON, a cut body, 429 and an empty list from a local server, for 24 days",
-        f"the index on {DAYS - len(without)} days, each as worked out by hand; none and `too_few_providers` on "
-        f"{len(without)}",
+        "for 24 days a local server gives 500, silence, a page called JSON, a cut body, 429, an empty list",
+        f"the index on {DAYS - len(without)} days, each as worked out by hand; on {len(without)} none, and "
+        "`too_few_providers`",
         {on(day) for day in range(DAYS)} - {row[0] for row in found},
     )
 
@@ -246,7 +246,7 @@ def test_readers_see_each_published_day_and_the_last_one_until_the_next(history,
     report(
         "sources fail and a day passes without a run, between two publications",
         "as above; published on the first day, before the gap and on the last day of the year",
-        "readers see every day up to the newest publication, and on the day of the gap that of the day before",
+        "readers see every day up to the newest publication; in the gap that is the one of the day before",
         lost,
     )
 
@@ -316,7 +316,7 @@ def test_every_day_is_recorded_or_told_as_late(lived, report):
     report(
         "the clock goes back between build and record",
         "a build as of 23:27, a record at 04:00 of the same day",
-        "nothing is written and the reason told; the next try writes it; month and year end are days like others",
+        "nothing is written and the reason told; the next try writes it; a year's end is a day like others",
         lost,
     )
 
