@@ -1,8 +1,8 @@
 """A run that is killed at any moment leaves the last good copy, and the next run makes up for it.
 
 Each kill is at one exact place: `steps_of_a_run.py` runs the real steps and ends itself there. They build
-some models of a project with few seeds (`few_seeds.py`); the last test kills the real command with every model.
-A fetch that is killed is no matter of these.
+some models of a project with few seeds (`few_seeds.py`); the last test kills the real command, with every
+model. A fetch that is killed is no matter of these.
 """
 
 from __future__ import annotations
