@@ -145,14 +145,14 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 LOADING = {
     "among the payloads, while they are loaded": ("pipelines.raw:_replace_snapshot", "after", 1),
     "before what is loaded is committed": ("duckdb:commit", "before", 1),
-    "after it is committed, before the file is in order": ("duckdb:commit", "after", 1),
+    "after what is loaded is committed, before the file is in order": ("duckdb:commit", "after", 1),
 }
 MODELLING = {
     "at the first model": ("pipelines.sql_build:_comment", "before", 1),
     "at the middle model": ("pipelines.sql_build:_comment", "before", 40),
     "at the last model, before the checks": ("pipelines.sql_build:_drop_orphans", "before", 1),
     "before the models are committed": ("duckdb:commit", "before", 2),
-    "after they are committed, before the file is in order": ("duckdb:close", "before", 2),
+    "after the models are committed, before the file is in order": ("duckdb:close", "before", 2),
 }
 RECORDING = {
     "within the file of the record": ("pipelines.snapshots:_write_synced", "after", 1),
