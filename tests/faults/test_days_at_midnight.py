@@ -23,6 +23,7 @@ from price_world import _needed
 from test_cli import tokenyield
 
 from pipelines import leftovers, run
+from pipelines.assets.raw import ahead_of_the_clock
 from pipelines.cli import dagster_home
 from pipelines.home import Home
 from pipelines.snapshots import SnapshotStore
@@ -150,6 +151,34 @@ def test_a_day_without_a_finished_build_is_not_recorded_and_says_why(works, repo
         "load without build; a record at 09:30 of a build as of 11:00",
         "nothing is written, with the reason; the build after it is recorded",
         set(before) - set(recorded(works.home)),
+    )
+
+
+@pytest.mark.slow
+def test_a_payload_of_a_clock_that_was_ahead_is_told_and_counts_no_sooner(works, report):
+    store, body = SnapshotStore(works.home.snapshots), b'{"pricing": {"h100_x1_production": 3.0}}'
+    ahead = at(3, 20, 6)
+    sidecar, _ = store.add("thunder_compute", (Part("a", body),), observed_at=ahead, recorded_at=ahead)
+    now = at(3, 5, 23, 27)
+    loaded = [found for found in run.load(works.home, now=now) if found.sidecar.source == "thunder_compute"]
+    run.build(works.home)
+    assert ahead_of_the_clock(loaded, now) == [
+        f"raw  thunder_compute/{sidecar.snapshot_id}: stored at 2028-03-20 06:00 UTC, and it is "
+        "2028-03-05 23:27: a clock is wrong, or was; it counts from then on unless you move its folder out of "
+        "snapshots/ and build from nothing (docs/operations.md)"
+    ]
+    assert ahead_of_the_clock(loaded, at(3, 20, 6)) == []
+    counted = "select count(*) from {} where source = 'thunder_compute'"
+    with Warehouse(works.home.warehouse).read() as connection:
+        asked = (
+            connection.execute(counted.format(f"core.{name}")) for name in ("rental_quote", "provider_price")
+        )
+        assert [found.fetchone() for found in asked] == [(1,), (0,)]
+    report(
+        "the clock was days ahead while a payload was fetched",
+        "a payload stored as of 20 March, loaded on 5 March",
+        "the load says which payload, and what to do; it is no price before its moment",
+        {"the payload"} if store.load(sidecar).parts[0].body != body else set(),
     )
 
 
