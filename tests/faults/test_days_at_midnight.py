@@ -164,8 +164,8 @@ def test_a_payload_of_a_clock_that_was_ahead_is_told_and_counts_no_sooner(works,
     run.build(works.home)
     assert ahead_of_the_clock(loaded, now) == [
         f"raw  thunder_compute/{sidecar.snapshot_id}: stored at 2028-03-20 06:00 UTC, and it is "
-        "2028-03-05 23:27: a clock is wrong, or was; it counts from then on unless you move its folder out of "
-        "snapshots/ and build from nothing (docs/operations.md)"
+        "2028-03-05 23:27: a clock is wrong, or was; it counts from then on unless you move its folder out "
+        "of snapshots/ and build from nothing (docs/operations.md)"
     ]
     assert ahead_of_the_clock(loaded, at(3, 20, 6)) == []
     counted = "select count(*) from {} where source = 'thunder_compute'"
