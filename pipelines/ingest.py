@@ -8,7 +8,7 @@ own `observed_at` and parser find in them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from pathlib import Path
@@ -34,14 +34,22 @@ class Stored:
     is_new: bool
 
 
-def fetch(source: Source, store: SnapshotStore, fetcher: Fetcher) -> Iterator[Stored | FetchError]:
-    """Ask a source for everything that it declares; yield each slice stored, or the error that lost it."""
+def fetch(
+    source: Source,
+    store: SnapshotStore,
+    fetcher: Fetcher,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> Iterator[Stored | FetchError]:
+    """Ask a source for everything that it declares; yield each slice stored, or the error that lost it.
+
+    `clock` says what time it is, with its zone: the moment of a payload is when it was whole.
+    """
     for answered in fetcher.slices(source):
         if isinstance(answered, FetchError):
             yield answered
             continue
         # The clock is read once a slice: what was asked for first was not seen last.
-        now = datetime.now(UTC)
+        now = clock()
         sidecar, is_new = store.add(
             source.slug, answered.parts, observed_at=now, recorded_at=now, slice_name=answered.name
         )

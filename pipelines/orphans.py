@@ -1,15 +1,16 @@
 """Runs whose process is gone: a machine that was switched off leaves them on record as under way.
 
-Belongs here: finding them and putting them on record as failed. Does not belong here: what runs, and when.
+Belongs here: finding them and putting them on record as failed. Does not belong here: what runs, and when,
+and what they left on the disk (`leftovers.py`).
 Dagster's own watch cannot see the process of a local run; since one run goes at a time, an orphan would hold
 all others back until the longest run that `dagster.yaml` allows is over.
 """
 
 from __future__ import annotations
 
-import os
-
 import dagster as dg
+
+from pipelines.leftovers import lives
 
 
 def fail_orphans(instance: dg.DagsterInstance) -> list[str]:
@@ -20,7 +21,7 @@ def fail_orphans(instance: dg.DagsterInstance) -> list[str]:
     gone = []
     for run in instance.get_runs(dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTED])):
         process = _process(instance, run.run_id)
-        if process is not None and not _lives(process):
+        if process is not None and not lives(process):
             instance.report_run_failed(
                 run, f"its process {process} ended without a word: stopped from outside"
             )
@@ -35,13 +36,3 @@ def _process(instance: dg.DagsterInstance, run_id: str) -> int | None:
         said = entry.dagster_event.engine_event_data.metadata.get("pid") if entry.dagster_event else None
         named = int(str(said.value)) if said else named
     return named
-
-
-def _lives(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

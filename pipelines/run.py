@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, time
 from functools import cache
 
-from pipelines import alerts, as_known, own_numbers, raw, sql_build, sql_models
+from pipelines import alerts, as_known, leftovers, own_numbers, raw, sql_build, sql_models
 from pipelines import publish as publishing
 from pipelines import record as recording
 from pipelines.home import SEEDS, SQL, Home
@@ -47,6 +47,7 @@ def load(
     """Snapshot the seeds and bring raw up to everything stored; `as_of` defaults to now, the clock."""
     now = now or datetime.now(UTC).replace(microsecond=0)
     store = SnapshotStore(home.snapshots)
+    leftovers.remove(home.snapshots)
     facts = raw.store_seeds(store, SEEDS, now)
     with Warehouse(home.warehouse).write() as connection:
         return raw.load(connection, store, facts, as_of or now, progress)
@@ -69,12 +70,19 @@ def record(home: Home, now: datetime | None = None) -> tuple[Sidecar | None, str
     """
     now = now or datetime.now(UTC)
     with Warehouse(home.warehouse).read() as connection:
-        as_of = connection.execute("select as_of from raw.build").fetchone()[0].astimezone(UTC)
+        built = connection.execute("select as_of from raw.build").fetchone()
+        if built is None:
+            return None, "nothing written: the last model run did not finish; build again"
+        as_of = built[0].astimezone(UTC)
         rows = recording.yields(connection, as_of.date())
         made_of = recording.context(connection)
     day = f"{as_of:%Y-%m-%d}"
     if as_of.date() != now.date():
         return None, f"nothing written: the build is as of {day}, and a record is of its own day"
+    if as_of > now:
+        # A record that is older than its facts would be a lie about when they were known.
+        told = f"the build is as of {as_of:%H:%M:%S}, the clock says {now:%H:%M:%S} UTC"
+        return None, f"nothing written: {told}: it went back; build again"
     if not rows:
         return None, "nothing written: no yield beside the headline"
     store = SnapshotStore(home.snapshots)

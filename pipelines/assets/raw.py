@@ -1,9 +1,10 @@
 """The raw tables: seeds and stored snapshots, parsed and loaded.
 
-Belongs here: calling `run.load`. Does not belong here: what loading means (`raw.py`).
+Belongs here: calling `run.load`, and a word on payloads whose clock was wrong. Does not belong here: what
+loading means (`raw.py`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
 import dagster as dg
@@ -37,6 +38,21 @@ def _specs() -> list[dg.AssetSpec]:
     ]
 
 
+def ahead_of_the_clock(loaded: Iterable[Loaded], now: datetime) -> list[str]:
+    """A line for each payload that says it was stored later than `now`: a clock is wrong, or was.
+
+    It stays as it is and counts from that moment on, as if it had been seen then.
+    """
+    return [
+        f"raw  {found.sidecar.source}/{found.sidecar.snapshot_id}: stored at "
+        f"{found.sidecar.recorded_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC, and it is {now:%Y-%m-%d %H:%M}: "
+        "a clock is wrong, or was; it counts from then on unless you move its folder out of snapshots/ and "
+        "build from nothing (docs/operations.md)"
+        for found in loaded
+        if found.sidecar.recorded_at > now
+    ]
+
+
 @dg.multi_asset(name="raw", specs=_specs())
 def raw_tables(context: dg.AssetExecutionContext, config: LoadConfig) -> Iterator[dg.MaterializeResult]:
     """Everything stored, as typed rows."""
@@ -48,5 +64,7 @@ def raw_tables(context: dg.AssetExecutionContext, config: LoadConfig) -> Iterato
 
     loaded = run.load(Home.from_environment(), as_of, progress)
     context.log.info(f"raw  {len(loaded)} payloads new to it")
+    for told in ahead_of_the_clock(loaded, datetime.now(UTC)):
+        context.log.warning(told)
     for key in context.selected_asset_keys:
         yield dg.MaterializeResult(asset_key=key)
