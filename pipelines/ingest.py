@@ -18,7 +18,8 @@ from pipelines.contracts import ContractError
 from pipelines.decode import iso_date
 from pipelines.failure import Failure
 from pipelines.http import Fetcher, FetchError
-from pipelines.snapshots import Sidecar, SnapshotStore
+from pipelines.sidecar import Sidecar
+from pipelines.snapshots import SnapshotStore
 from pipelines.source import Parsed, Part, Snapshot, Source, SourceError, permitted, read
 
 

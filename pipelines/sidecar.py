@@ -51,21 +51,23 @@ class Sidecar:
 class Unreadable:
     """Something in the store that says nothing of itself any more: where it lies, and why.
 
-    `name` is the folder's name, which is the id of the snapshot that it held; `sightings.jsonl` and the like
-    for a file beside the snapshots. `observed_at` is the moment in that name; None where it has none.
+    `snapshot_id` is the folder's name, or that of a file beside the snapshots, like `sightings.jsonl`.
+    `observed_at` is the moment in that name; None where it has none. No more is known.
     """
 
     source: str
-    name: str
+    snapshot_id: str
     reason: str
+    slice: None = None
+    recorded_at: None = None
 
     @property
     def observed_at(self) -> datetime | None:
         """The moment that the snapshot showed, to the second, as its name has it."""
-        if not SNAPSHOT_ID.fullmatch(self.name):
+        if not SNAPSHOT_ID.fullmatch(self.snapshot_id):
             return None
         try:
-            return datetime.strptime(self.name.split("-")[0], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+            return datetime.strptime(self.snapshot_id.split("-")[0], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
         except ValueError:
             return None
 

@@ -15,9 +15,10 @@ from typing import Any
 
 import pytest
 
-from pipelines import sidecar
+from pipelines import sidecar as sidecar_file
 from pipelines.home import PROJECT
-from pipelines.snapshots import DamagedSnapshot, Sidecar, SnapshotStore, unfinished_folders
+from pipelines.sidecar import DamagedSnapshot, Sidecar
+from pipelines.snapshots import SnapshotStore, unfinished_folders
 from pipelines.source import Part
 
 DAY = datetime(2026, 11, 1, 6, tzinfo=UTC)
@@ -203,7 +204,11 @@ def test_a_damaged_sidecar_is_noticed_and_named(store, body):
     other, _ = add(store, b"y", at=DAY + timedelta(days=1))
     found, (unreadable,) = store.survey()
     assert found == [other]
-    assert (unreadable.source, unreadable.name, unreadable.observed_at) == ("acme", sidecar.snapshot_id, DAY)
+    assert (unreadable.source, unreadable.snapshot_id, unreadable.observed_at) == (
+        "acme",
+        sidecar.snapshot_id,
+        DAY,
+    )
     assert "sidecar.json" in unreadable.reason
 
 
@@ -228,7 +233,7 @@ def test_a_sidecar_in_the_folder_of_another_snapshot_is_damaged(store):
     source, target = (folder_of(store, s) / "sidecar.json" for s in (one, other))
     target.write_bytes(source.read_bytes())
     found, (unreadable,) = store.survey()
-    assert (found, unreadable.name) == ([one], other.snapshot_id)
+    assert (found, unreadable.snapshot_id) == ([one], other.snapshot_id)
     assert f"belongs to acme/{one.snapshot_id}" in unreadable.reason
 
 
@@ -255,7 +260,7 @@ DIES = """
 import os, signal, sys
 from datetime import UTC, datetime
 from pathlib import Path
-from pipelines import sidecar
+from pipelines import snapshots
 from pipelines.source import Part
 
 def die(*_):
@@ -303,7 +308,7 @@ def test_a_payload_whose_stored_bytes_are_damaged_is_stored_anew(store):
     second, is_new = add(store, b"same", at=DAY + timedelta(hours=1))
     assert is_new
     assert store.load(second).parts[0].body == b"same"
-    with pytest.raises(DamagedSnapshot, match="move .* away to store the payload anew"):
+    with pytest.raises(DamagedSnapshot, match=r"move .* away to store the payload anew"):
         add(store, b"same")
 
 
@@ -327,8 +332,8 @@ def test_a_disk_that_refuses_leaves_nothing_half(store, monkeypatch):
 
 def test_a_sidecar_is_read_once_however_many_payloads_come_after_it(store, monkeypatch):
     read = []
-    really = sidecar.read
-    monkeypatch.setattr(sidecar, "read", lambda folder: read.append(folder) or really(folder))
+    really = sidecar_file.read
+    monkeypatch.setattr(sidecar_file, "read", lambda folder: read.append(folder) or really(folder))
     for hour in range(5):
         add(store, b"%d" % hour, at=DAY + timedelta(hours=hour))
     assert len(read) == len(set(read)) == 4, "the last one was looked at by nobody yet"
