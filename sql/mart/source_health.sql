@@ -5,7 +5,7 @@
 -- column: source | slug
 -- column: kind | rental, benchmark, token_price or index
 -- column: title | who publishes what
--- column: status | ok, degraded (a larger share of its newest payload is refused than a person should leave unseen, or a stored payload is damaged), stale (older than its limit), failing (its newest payload was not loaded, or it was asked since and gave none) or empty (nothing stored yet)
+-- column: status | ok, degraded (a larger share of its newest payload is refused than a person should leave unseen, it gave no payload when it was last asked, or a stored one is damaged), stale (older than its limit), failing (its newest payload was not loaded, or for a day it was asked and gave none) or empty (nothing stored yet)
 -- column: reason | why it is not ok, and in which slice
 -- column: is_fetched | has a live fetch; false: typed in seeds, or imported only
 -- column: seen_live | a person has watched the live fetch succeed
@@ -63,9 +63,11 @@ unmapped as (
 ),
 
 parameters as (
-    select max(value) as warned_anomaly_share
+    select
+        max(case when method = 'price' and parameter = 'warned_anomaly_share' then value end) as warned_anomaly_share,
+        max(case when method = 'alert' and parameter = 'failed_look_hours' then value end) as failed_look_hours,
     from raw.method_parameter
-    where method = 'price' and version = 'v1' and parameter = 'warned_anomaly_share'
+    where version = 'v1'
 ),
 
 looks as (
@@ -152,44 +154,57 @@ slice_attempts as (
     group by source, slice
 ),
 
-judged_slices as (
+weighed_slices as (
     select
-        tried_slices.source,
-        tried_slices.slice,
-        tried_slices.candidates,
-        tried_slices.accepted,
-        tried_slices.rejected,
-        tried_slices.not_applicable,
-        case
-            when tried_slices.last_failed_at > coalesce(slice_looks.last_success_at, tried_slices.observed_at)
-                or tried_slices.observed_at is null
-                then 1
-            when tried_slices.status <> 'loaded' then 2
-            when tried_slices.rejected > parameters.warned_anomaly_share * (tried_slices.accepted + tried_slices.rejected) then 3
-            else 4
-        end as severity,
+        tried_slices.*,
         case
             when tried_slices.last_failed_at > coalesce(slice_looks.last_success_at, tried_slices.observed_at)
                 or tried_slices.observed_at is null
                 then tried_slices.told
-            when tried_slices.status <> 'loaded'
-                then coalesce(tried_slices.reason, tried_slices.status)
-            when tried_slices.rejected > parameters.warned_anomaly_share * (tried_slices.accepted + tried_slices.rejected)
-                then concat(
-                    cast(round(100 * tried_slices.rejected / (tried_slices.accepted + tried_slices.rejected)) as varchar),
-                    ' % of the newest payload is refused'
-                )
-        end as reason,
+        end as failed_look,
+        -- Null where nothing good ever came: no time has passed since.
+        date_diff(
+            'hour',
+            slice_looks.last_success_at at time zone 'UTC',
+            tried_slices.last_failed_at at time zone 'UTC'
+        ) as hours_without,
+        tried_slices.rejected / nullif(tried_slices.accepted + tried_slices.rejected, 0) as refused_share,
     from tried_slices
-    inner join sources on tried_slices.source = sources.source
-    cross join parameters
-    inner join attempts on tried_slices.source = attempts.source
-    inner join slice_attempts
-        on tried_slices.source = slice_attempts.source
-        and tried_slices.slice = slice_attempts.slice
     left join slice_looks
         on tried_slices.source = slice_looks.source
         and tried_slices.slice = slice_looks.slice
+),
+
+judged_slices as (
+    select
+        weighed.source,
+        weighed.slice,
+        weighed.candidates,
+        weighed.accepted,
+        weighed.rejected,
+        weighed.not_applicable,
+        case
+            when weighed.failed_look is not null and coalesce(weighed.hours_without >= parameters.failed_look_hours, true) then 1
+            when weighed.status <> 'loaded' then 2
+            when weighed.failed_look is not null then 3
+            when weighed.refused_share > parameters.warned_anomaly_share then 4
+            else 5
+        end as severity,
+        case
+            when weighed.failed_look is not null and coalesce(weighed.hours_without >= parameters.failed_look_hours, true)
+                then weighed.failed_look
+            when weighed.status <> 'loaded' then coalesce(weighed.reason, weighed.status)
+            when weighed.failed_look is not null then weighed.failed_look
+            when weighed.refused_share > parameters.warned_anomaly_share
+                then concat(cast(round(100 * weighed.refused_share) as varchar), ' % of the newest payload is refused')
+        end as reason,
+    from weighed_slices as weighed
+    inner join sources on weighed.source = sources.source
+    cross join parameters
+    inner join attempts on weighed.source = attempts.source
+    inner join slice_attempts
+        on weighed.source = slice_attempts.source
+        and weighed.slice = slice_attempts.slice
     where date_diff('hour', slice_attempts.last_attempt_at at time zone 'UTC', attempts.last_attempt_at at time zone 'UTC')
         <= sources.max_age_days * 24
 ),
@@ -202,7 +217,7 @@ sliced as (
         cast(sum(accepted) as bigint) as newest_accepted,
         cast(sum(rejected) as bigint) as newest_rejected,
         cast(sum(not_applicable) as bigint) as newest_not_applicable,
-        count(case when severity <= 2 then 1 end) as failing_slices,
+        count(case when severity < 5 then 1 end) as troubled_slices,
     from judged_slices
     group by source
 ),
@@ -250,13 +265,12 @@ weighed as (
             when not sources.is_seed
                 and date_diff('hour', looks.last_success_at at time zone 'UTC', run.as_of at time zone 'UTC') > sources.max_age_days * 24
                 then 'stale'
-            when worst.severity = 3 or counted.damaged_snapshots > 0 then 'degraded'
+            when worst.severity in (3, 4) or counted.damaged_snapshots > 0 then 'degraded'
             else 'ok'
         end as status,
         case
-            when sliced.slices > 1 and sliced.failing_slices > 0
-                then concat('slice ', worst.slice, ' (', sliced.failing_slices, ' of ', sliced.slices, ' slices fail): ', worst.reason)
-            when sliced.slices > 1 and worst.severity = 3 then concat('slice ', worst.slice, ': ', worst.reason)
+            when sliced.slices > 1 and worst.reason is not null
+                then concat('slice ', worst.slice, ' (', sliced.troubled_slices, ' of ', sliced.slices, ' slices): ', worst.reason)
             else worst.reason
         end as worst_reason,
         looks.last_success_at,
