@@ -20,7 +20,7 @@ from pipelines.decode import iso_date
 from pipelines.failure import Failure
 from pipelines.http import Fetcher, FetchError
 from pipelines.sidecar import Sidecar
-from pipelines.snapshots import SnapshotStore
+from pipelines.snapshots import FailedLook, SnapshotStore
 from pipelines.source import Parsed, Part, Snapshot, Source, SourceError, permitted, read
 
 

@@ -1,7 +1,8 @@
 """Whether anything still moves: the age of the published copy and of the record, for a check from outside.
 
-Belongs here: what `tokenyield status --max-age` judges. Does not belong here: how sources do (`mart.source_health`)
-and telling anybody (`alerts.py`): a process that is dead tells nothing, so that this looks at files alone.
+Belongs here: what `tokenyield status --max-age` judges. Does not belong here: how sources do
+(`mart.source_health`) and telling anybody (`alerts.py`): a process that is dead tells nothing, so that this
+looks at files alone.
 """
 
 from __future__ import annotations
