@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from price_list import SLUG, price_list
 
 from pipelines import answers, raw, run, sql_build, sql_models
 from pipelines.home import SEEDS, Home
@@ -17,12 +18,10 @@ from pipelines.snapshots import SnapshotStore
 from pipelines.source import Part, Source
 from pipelines.warehouse import Warehouse
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 AS_OF = datetime(2026, 11, 30, 12, tzinfo=UTC)
 DAYS = [datetime(2026, 11, day, 6, tzinfo=UTC) for day in (27, 28, 29)]
 HURT = 1  # the place in DAYS of the payload that is damaged
 MARTS = ("mart.source_health", "mart.snapshot_health", "mart.missed_record")
-SLUG = "oci_price_list"
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +30,8 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> tuple[Home, dict[str, So
     home = Home(tmp_path_factory.mktemp("store") / "home")
     store = SnapshotStore(home.snapshots)
     facts = raw.store_seeds(store, SEEDS, DAYS[0])
-    body = (FIXTURES / SLUG / "payload.json").read_bytes()
-    for number, day in enumerate(DAYS):
-        store.add(SLUG, (Part("list.json", body + b"\n" * number),), observed_at=day, recorded_at=day)
+    for number, day in enumerate(DAYS, 1):
+        store.add(SLUG, (Part("list.json", price_list(4, number)),), observed_at=day, recorded_at=day)
     load(home, facts)
     return home, facts
 
@@ -156,7 +154,7 @@ def test_a_damaged_payload_is_named_and_all_others_stand(before, tmp_path, repor
         assert [found[3:] for found in told if found[0].startswith(day)] == [(None,) * 4]
         assert day not in rows_by_day(home)
     assert sorted(path.name for path in (home.snapshots / SLUG).iterdir()) == left, "nothing is deleted"
-    seen = "its payload is damaged, with file and reason; counts unknown" if notices else "as it was loaded"
+    seen = "its it is damaged, with file and reason; counts unknown" if notices else "as it was loaded"
     when = "after it was loaded" if is_loaded else "before it is loaded"
     report("a damaged payload in the store", f"{damage}, {when}", seen, lost)
 
@@ -167,9 +165,8 @@ def test_the_tables_of_health_and_the_record_show_what_is_damaged(before, tmp_pa
     shutil.copytree(whole.root, home.root)
     store = SnapshotStore(home.snapshots)
     for day in DAYS:
-        made = Part(
-            f"yields-{day:%Y-%m-%d}.json", json.dumps({"as_of": day.isoformat(), "yields": []}).encode()
-        )
+        record = {"as_of": day.isoformat(), "yields": []}
+        made = Part(f"yields-{day:%Y-%m-%d}.json", json.dumps(record).encode())
         store.add("record", (made,), observed_at=day, recorded_at=day, slice_name=f"{day:%Y-%m-%d}")
     for source in (SLUG, "record"):
         (folder,) = (home.snapshots / source).glob(f"{DAYS[HURT]:%Y%m%d}*")
@@ -181,17 +178,17 @@ def test_the_tables_of_health_and_the_record_show_what_is_damaged(before, tmp_pa
 
     ((status, reason, damaged, candidates),) = ask(
         home,
-        f"select status, reason, damaged_snapshots, candidates from mart.source_health where source = '{SLUG}'",
+        "select status, reason, damaged_snapshots, candidates from mart.source_health "
+        f"where source = '{SLUG}'",
     )
-    assert (status, damaged) == ("degraded", 1)
+    assert (status, damaged, candidates) == ("degraded", 1, 4 + 4)
     assert reason == "1 stored payloads are damaged on the disk; mart.snapshot_health names them"
-    each = candidates // 2  # two of the three can be read, and they are equal
     shown = ask(
         home,
         "select cast(observed_at as date), status, candidates, accepted from mart.snapshot_health "
         f"where source = '{SLUG}' order by 1",
     )
-    assert [found[1:3] for found in shown] == [("loaded", each), ("damaged", None), ("loaded", each)]
+    assert [found[1:3] for found in shown] == [("loaded", 4), ("damaged", None), ("loaded", 4)]
     missed = ask(home, "select date, status, recorded_at from mart.missed_record order by date")
     assert missed == [(DAYS[HURT].date(), "damaged", None)]
     # Neither this day's run nor one that makes up for missed days writes another record for it.
