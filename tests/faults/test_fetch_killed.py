@@ -1,4 +1,4 @@
-"""A fetch that is killed, or whose disk is full, leaves whole snapshots alone; the next one makes up for it."""
+"""A fetch that is killed, or finds no room, leaves whole snapshots alone; the next one makes up for it."""
 
 from __future__ import annotations
 
@@ -35,15 +35,17 @@ def waits(*_):
     print("stored all but its sidecar", flush=True)
     sys.stdin.read()
 
+URL, SLICES = sys.argv[1], ["all", "more"]
 found = replace(
     source.all_sources()["oci_price_list"],
-    requests=lambda: [Request(sys.argv[1], slice=name) for name in ("all", "more")],
+    requests=lambda: [Request(URL, slice=name) for name in SLICES],
 )
 source.all_sources = lambda: {found.slug: found}
 quick = Limits(attempts=1, read_seconds=30, min_interval_seconds=0)
 intake.Fetcher = lambda limits: Fetcher(quick, loopback_http=True)
 """
 RUN = "\nsys.argv[1:] = ['fetch', 'oci_price_list']\ncli.main()\n"
+THIRD = "SLICES[:] = ['third']"
 PRICES = 40
 
 
@@ -166,18 +168,13 @@ def test_a_disk_that_is_full_stores_nothing_half_and_says_so_in_a_line(server, t
     before = whole(home)
     # No file may become longer than this, as on a disk that has no more room: half of a payload fits.
     limit = "resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))"
-    with_other_prices = "found = replace(found, requests=lambda: [Request(URL, slice='third')])".replace(
-        "URL", repr(server.url)
-    )
-    code, told = fetched(
-        server, home, with_other_prices, "source.all_sources = lambda: {found.slug: found}", limit
-    )
+    code, told = fetched(server, home, THIRD, limit)
     assert (code, len(told)) == (1, 1), told
     assert told[0].startswith("error: [Errno 27] File too large; the payload is not stored")
     assert list(unfinished_folders(home / "snapshots")) == []
     lost = set(before) - set(whole(home))
     assert (whole(home), lost) == (before, set())
-    code, _ = fetched(server, home, with_other_prices, "source.all_sources = lambda: {found.slug: found}")
+    code, _ = fetched(server, home, THIRD)
     assert (code, whole(home)) == (0, ["all", "more", "third"])
     seen = "one line that says where, exit code 1, nothing half stored; the next fetch stores it"
     report("a disk without room for a payload", "a limit on the size of files", seen, lost)
