@@ -86,7 +86,7 @@ def test_a_payload_from_the_future_enters_no_build_and_is_counted(tmp_path, repo
     with warehouse.read() as connection:
         connection.execute("set TimeZone = 'UTC'")
         quotes = connection.execute(
-            "select distinct observed_at, count(*) from core.known_rental_quote where source = ? group by all",
+            "select observed_at, count(*) from core.known_rental_quote where source = ? group by all",
             [SLUG],
         ).fetchall()
         (health,) = connection.execute(
@@ -94,7 +94,7 @@ def test_a_payload_from_the_future_enters_no_build_and_is_counted(tmp_path, repo
             "where source = ?",
             [SLUG],
         ).fetchall()
-    assert quotes == [(TRUE, 2)]
+    assert quotes == [(TRUE, 1)], "the one GPU of the list that is known"
     assert health == ("ok", 1, TRUE, 2)
     lost = {TRUE} - {at for at, _ in quotes}
     report("a payload of a clock that was a year ahead", "stored", "not used; counted as one to come", lost)

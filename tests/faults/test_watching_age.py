@@ -47,7 +47,7 @@ def hours_ago(hours: float) -> datetime:
         ("26h", 1, 1, 18, None),
         ("90m", 1.4, 1.5, 18, None),
         ("2d", 47, 48, 40, None),
-        ("26h", 27, 27, 18, "the published copy was made 2026-11-29 15:00 UTC, 27.0 hours ago, and may be 26"),
+        ("26h", 27, 26, 18, "the published copy was made 2026-11-29 15:00 UTC, 27.0 hours ago"),
         ("26h", 1, 30, 18, "the published copy is as of 2026-11-29 12:00 UTC, 30.0 hours ago"),
         ("26h", 1, 1, 42, "the newest record is of 2026-11-29 00:00 UTC, 42.0 hours ago"),
         ("90m", 1, 1, 27, "the newest record is of 2026-11-29 15:00 UTC, 27.0 hours ago, and may be 26"),
