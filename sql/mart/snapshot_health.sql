@@ -65,7 +65,7 @@ select
         when judged.status = 'anomalous' and judged.accepted_is_short
             then concat(
                 'it brings ', cast(snapshots.accepted as varchar), ' prices, and the payloads before it ',
-                cast(round(judged.usual_accepted) as varchar), ' (median)'
+                cast(cast(round(judged.usual_accepted) as bigint) as varchar), ' (median)'
             )
         when judged.status = 'anomalous'
             then cast(round(100 * judged.anomaly_share) as varchar) || ' % of its prices are refused'

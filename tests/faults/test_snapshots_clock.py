@@ -66,9 +66,8 @@ def test_a_payload_of_a_clock_that_went_back_is_kept_and_told(tmp_path, monkeypa
     lost = {ahead.sidecar.snapshot_id, back.sidecar.snapshot_id} - {s.snapshot_id for s in store.sidecars()}
     seen = "both stored, the later look is one at the right payload; a warning with both moments"
     what = "the same list" if is_same else "another list"
-    report(
-        "the clock goes back", f"{what}, {jump.days or 1} {'days' if jump.days else 'hour'} back", seen, lost
-    )
+    how_far = f"{jump.days} days" if jump.days else "an hour"
+    report("the clock goes back", f"{what}, {how_far} back", seen, lost)
 
 
 def test_a_payload_from_the_future_enters_no_build_and_is_counted(tmp_path, report):
