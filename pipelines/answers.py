@@ -24,7 +24,6 @@ from rich.table import Table
 from pipelines import csv_rows
 from pipelines.failure import Failure
 from pipelines.home import Home
-from pipelines.snapshots import SnapshotStore
 
 # What we store ourselves is loaded too, and is nobody's payload.
 OWN = ("seeds", "record")
@@ -174,6 +173,9 @@ def print_sources(home: Home, output: str) -> None:
 
 def print_status(home: Home, output: str) -> None:
     """Print the accounts of every stored payload; the age of the copy, the record and the alerts."""
+    # A query must not wait for what reads payloads.
+    from pipelines.snapshots import SnapshotStore
+
     with published(home) as connection:
         names, rows = rows_of(connection, STATUS)
         record = _told_record(*connection.execute(RECORD).fetchone())

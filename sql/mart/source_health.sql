@@ -16,7 +16,7 @@
 -- column: slices | parts that are judged
 -- column: snapshots | payloads stored
 -- column: damaged_snapshots | those whose files are not as they were stored
--- column: later_snapshots | those that show a moment after the run's as_of: none of them is used
+-- column: later_snapshots | those that show a moment after the run's as_of: no price in them is used; seeds state their moments themselves
 -- column: candidates | candidate prices or points in those that could be read
 -- column: accepted | became rows
 -- column: rejected | wrong, each with a reason in rejected_row
@@ -100,9 +100,10 @@ failures as (
 newest_payload as (
     select health.*
     from health
+    inner join sources on health.source = sources.source
     cross join run
     where health.slice is not null
-        and health.observed_at <= run.as_of
+        and (health.observed_at <= run.as_of or sources.is_seed)
     qualify row_number() over (
         partition by health.source, health.slice
         order by health.observed_at desc, health.recorded_at desc, health.snapshot_id desc
@@ -241,12 +242,13 @@ counted as (
         health.source,
         count(*) as snapshots,
         count(case when health.status = 'damaged' then 1 end) as damaged_snapshots,
-        count(case when health.observed_at > run.as_of then 1 end) as later_snapshots,
+        count(case when health.observed_at > run.as_of and not sources.is_seed then 1 end) as later_snapshots,
         cast(coalesce(sum(health.candidates), 0) as bigint) as candidates,
         cast(coalesce(sum(health.accepted), 0) as bigint) as accepted,
         cast(coalesce(sum(health.rejected), 0) as bigint) as rejected,
         cast(coalesce(sum(health.not_applicable), 0) as bigint) as not_applicable,
     from health
+    inner join sources on health.source = sources.source
     cross join run
     group by health.source
 ),
