@@ -25,6 +25,8 @@ from pipelines import csv_rows
 from pipelines.failure import Failure
 from pipelines.home import Home
 
+# What we store ourselves is loaded too, and is nobody's payload.
+OWN = ("seeds", "record")
 FEW_ROWS = 5
 GAP = 2
 WIDTH_OF_A_PHRASE = 28
@@ -171,20 +173,26 @@ def print_sources(home: Home, output: str) -> None:
 
 def print_status(home: Home, output: str) -> None:
     """Print the accounts of every stored payload; the age of the copy, the record and the alerts."""
+    # A query must not wait for what reads payloads.
+    from pipelines.snapshots import SnapshotStore
+
     with published(home) as connection:
         names, rows = rows_of(connection, STATUS)
         record = _told_record(*connection.execute(RECORD).fetchone())
         idle = _told_corrections(*connection.execute(CORRECTIONS).fetchone())
         alerts, kinds = connection.execute(ALERTS).fetchone()
-        waiting = len(list(home.snapshots.glob("*/*/sidecar.json"))) - _loaded(connection, home)
+        (loaded,) = connection.execute("select count(*) from mart.snapshot_health").fetchone()
+    stored, unreadable = SnapshotStore(home.snapshots).survey()
+    waiting = sum(found.source not in OWN for found in (*stored, *unreadable)) - loaded
     print_rows(names, rows, output)
     manifest = json.loads((home.published / "current" / "manifest.json").read_text(encoding="utf-8"))
     note = f"published {manifest['version']}, facts as of {manifest['as_of']}"
     if waiting > 0:
         note += f"; {waiting} payloads stored since then: run `tokenyield build`"
+    damaged = [f"damaged in the store: {found.reason}" for found in unreadable]
     standing = f"{alerts} alerts stand (mart.alert)" + (f": {kinds}" if kinds else "")
     Console(stderr=True, highlight=False).print(
-        "\n".join([note, record, *idle, standing]), markup=False, soft_wrap=True
+        "\n".join([note, record, *idle, standing, *damaged]), markup=False, soft_wrap=True
     )
 
 
@@ -204,11 +212,6 @@ def _told_corrections(of_no_fact: int, not_needed: int) -> list[str]:
         f"warning: {of_no_fact} corrections fit no fact that is stored here, "
         f"{not_needed} are no longer needed (mart.correction)"
     ]
-
-
-def _loaded(connection: duckdb.DuckDBPyConnection, home: Home) -> int:
-    own = sum(len(list(home.snapshots.glob(f"{name}/*/sidecar.json"))) for name in ("seeds", "record"))
-    return own + connection.execute("select count(*) from mart.snapshot_health").fetchone()[0]
 
 
 def print_headline(home: Home) -> None:

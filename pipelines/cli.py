@@ -70,6 +70,8 @@ def build(
 ) -> None:
     """Load what is stored, build and check every table, record the day, publish, show the headline."""
     moment = _moment("--as-of", as_of) if as_of else None
+    if moment and moment > datetime.now(UTC):
+        raise typer.BadParameter(f"--as-of {as_of} lies in the future: nobody knows what will be known then")
     home = Home.from_environment()
     dagster_home(home)
     import dagster as dg
@@ -284,9 +286,25 @@ def sources(output: FormatOption = Format.table) -> None:
 
 
 @app.command(rich_help_panel=CHECK)
-def status(output: FormatOption = Format.table) -> None:
+def status(
+    output: FormatOption = Format.table,
+    max_age: Annotated[
+        str, typer.Option(help="Print nothing; exit code 1 when copy or record are older: 90m, 26h, 2d.")
+    ] = "",
+) -> None:
     """What became of every stored payload, and how old the published copy is."""
-    answers.print_status(Home.from_environment(), output)
+    home = Home.from_environment()
+    if not max_age:
+        answers.print_status(home, output)
+        return
+    from pipelines import watch
+
+    try:
+        limit = watch.age_limit(max_age)
+    except ValueError as error:
+        raise typer.BadParameter(f"--max-age {error}") from error
+    if wrong := watch.too_old(home, limit):
+        raise Failure("; ".join(wrong))
 
 
 @app.command(rich_help_panel=CHECK)
@@ -392,7 +410,10 @@ def _moment(option: str, text: str) -> datetime:
         return moment.replace(tzinfo=UTC)
     if moment.tzinfo is None:
         raise typer.BadParameter(f"{option} {text!r} names no time zone; add Z or an offset")
-    return moment.astimezone(UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError as error:
+        raise typer.BadParameter(f"{option} {text!r} is no moment that UTC can name") from error
 
 
 # A terminal breaks lines where it ends, and not where the source does.

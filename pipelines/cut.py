@@ -24,7 +24,8 @@ import duckdb
 
 from pipelines.failure import Failure
 from pipelines.home import PROJECT
-from pipelines.snapshots import DamagedSnapshot, Sidecar, Sighting, SnapshotStore
+from pipelines.sidecar import DamagedSnapshot, Sidecar, Unreadable
+from pipelines.snapshots import Sighting, SnapshotStore
 
 FILE = "snapshots.json"
 CODE = {"pipelines": "**/*.py", "sql": "**/*.sql"}
@@ -62,9 +63,12 @@ class CutStore(SnapshotStore):
         self._sidecars = sidecars
         self._sightings = sightings
 
-    def sidecars(self, source: str | None = None) -> list[Sidecar]:
-        """The snapshots of the cut, of one source or of all, in the order of the whole store."""
-        return [s for s in self._sidecars if source is None or s.source == source]
+    def survey(self, source: str | None = None) -> tuple[list[Sidecar], list[Unreadable]]:
+        """The snapshots of the cut, of one source or of all, in the order of the whole store.
+
+        What cannot be read is in no cut: nothing says what it was.
+        """
+        return [s for s in self._sidecars if source is None or s.source == source], []
 
     def sightings(self) -> list[Sighting]:
         """The sightings of the cut."""

@@ -8,6 +8,7 @@ own `observed_at` and parser find in them.
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
@@ -18,7 +19,8 @@ from pipelines.contracts import ContractError
 from pipelines.decode import iso_date
 from pipelines.failure import Failure
 from pipelines.http import Fetcher, FetchError
-from pipelines.snapshots import Sidecar, SnapshotStore
+from pipelines.sidecar import Sidecar
+from pipelines.snapshots import FailedLook, SnapshotStore
 from pipelines.source import Parsed, Part, Snapshot, Source, SourceError, permitted, read
 
 
@@ -26,12 +28,20 @@ class ImportRefused(Failure):
     """A file was not taken in; the message says why and what to do. Nothing was stored."""
 
 
+class NoRoom(Failure):
+    """The disk of the store has not the room that one payload may take; nothing was asked."""
+
+
 @dataclass(frozen=True)
 class Stored:
-    """A payload that is in the store: its sidecar, and whether it was new."""
+    """A payload that is in the store: its sidecar, and whether it was new.
+
+    clock: None, or in words that the store holds a later moment than this machine's clock says.
+    """
 
     sidecar: Sidecar
     is_new: bool
+    clock: str | None = None
 
 
 def fetch(
@@ -42,18 +52,46 @@ def fetch(
 ) -> Iterator[Stored | FetchError]:
     """Ask a source for everything that it declares; yield each slice stored, or the error that lost it.
 
-    `clock` says what time it is, with its zone: the moment of a payload is when it was whole.
+    `clock` says what time it is, with its zone: the moment of a payload is when it was whole. What was asked
+    and not given is kept too. Raises NoRoom before anything is asked, and OSError when the disk refuses.
     """
+    wants_room(store, fetcher.limits.max_bytes)
+    store.clear_unfinished(source.slug)
     for answered in fetcher.slices(source):
-        if isinstance(answered, FetchError):
-            yield answered
-            continue
         # The clock is read once a slice: what was asked for first was not seen last.
         now = clock()
+        if isinstance(answered, FetchError):
+            look = FailedLook(source.slug, answered.slice, now, answered.reason, str(answered))
+            store.note_failed_look(look)
+            yield answered
+            continue
+        latest = store.newest_at(source.slug)
         sidecar, is_new = store.add(
             source.slug, answered.parts, observed_at=now, recorded_at=now, slice_name=answered.name
         )
-        yield Stored(sidecar, is_new)
+        yield Stored(sidecar, is_new, _clock(now, latest))
+
+
+def wants_room(store: SnapshotStore, wanted_bytes: int) -> None:
+    """Raise NoRoom unless the disk below the store has so much room."""
+    place = store.root
+    while not place.exists():
+        place = place.parent
+    free_bytes = shutil.disk_usage(place).free
+    if free_bytes < wanted_bytes:
+        raise NoRoom(
+            f"{store.root}: {free_bytes / 1e6:.0f} MB are free and one payload may take "
+            f"{wanted_bytes / 1e6:.0f} MB; nothing was asked: make room"
+        )
+
+
+def _clock(now: datetime, latest: datetime | None) -> str | None:
+    if latest is None or latest <= now:
+        return None
+    return (
+        f"the store holds a payload of {latest:%Y-%m-%d %H:%M:%S} UTC, and this machine's clock says "
+        f"{now:%Y-%m-%d %H:%M:%S}: one of the two is wrong; builds leave out what lies ahead of them"
+    )
 
 
 def import_file(

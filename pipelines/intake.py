@@ -28,10 +28,14 @@ FETCH_SECONDS = 3600
 
 
 def fetch(home: Home, sources: Sequence[Source], errors: Console) -> bool:
-    """Ask `sources` live, store what they say, tell what became of each; returns whether none failed."""
+    """Ask `sources` live, store what they say, tell what became of each; returns whether none failed.
+
+    Raises NoRoom before anything is asked, and OSError when the disk refuses.
+    """
     logging.getLogger("stamina").setLevel(logging.ERROR)  # the error that ends the tries says it all
     store, failed = SnapshotStore(home.snapshots), 0
     until = time.monotonic() + FETCH_SECONDS
+    ingest.wants_room(store, Limits().max_bytes)
     with Fetcher(Limits()) as fetcher:
         for source in track(sources, "fetching", console=errors):
             if time.monotonic() > until:
@@ -45,6 +49,8 @@ def fetch(home: Home, sources: Sequence[Source], errors: Console) -> bool:
                 else:
                     news = "new" if result.is_new else "unchanged"
                     errors.print(f"{source.slug}/{result.sidecar.snapshot_id}: {news}", markup=False)
+                    if result.clock:
+                        errors.print(f"warning: {source.slug}: {result.clock}", markup=False)
     if failed:
         errors.print(
             f"{failed} slices were not fetched; what is stored of them stays as it was", markup=False

@@ -38,12 +38,15 @@ from pipelines import (
 from pipelines.contracts import ROW_KINDS, TYPES, RowKind, frame
 from pipelines.seed_shapes import REFERENCE
 from pipelines.seeds import SeedError
-from pipelines.snapshots import DamagedSnapshot, Sidecar, SnapshotStore
+from pipelines.sidecar import DamagedSnapshot, Sidecar, Unreadable
+from pipelines.snapshots import SnapshotStore
 from pipelines.source import Parsed, Part, Source, SourceError
 from pipelines.warehouse import ArrowFrame
 
 REFERENCE_SOURCE = "seeds"
 SHARED_BY_PARSERS = (contracts, corrections, decode, outcomes, run_context, seed_shapes, seeds, source)
+INSTANT = pl.Datetime("us", "UTC")
+UNREAD = "unread"  # stands in the place of a parser's version where none has read the bytes
 KEY_DDL = "source varchar not null, snapshot_id varchar not null, row_number bigint not null"
 OWN_TABLES = {
     "run": "as_of timestamptz not null",
@@ -68,6 +71,9 @@ OWN_TABLES = {
         "source varchar not null, snapshot_id varchar not null, "
         "observed_at timestamptz, recorded_at timestamptz"
     ),
+    "failed_look": (
+        "source varchar not null, slice varchar, tried_at timestamptz, reason varchar, told varchar"
+    ),
     "refused_candidate": (
         f"{KEY_DDL}, kind varchar, verdict varchar, reason varchar, field varchar, value varchar, "
         "locator varchar"
@@ -77,9 +83,12 @@ OWN_TABLES = {
 
 @dataclass(frozen=True)
 class Loaded:
-    """What loading one snapshot came to: `status` is loaded, refused, damaged, failed or unknown_source."""
+    """What loading one snapshot came to: `status` is loaded, refused, damaged, failed or unknown_source.
 
-    sidecar: Sidecar
+    Of one whose sidecar cannot be read, no more is known than its place.
+    """
+
+    sidecar: Sidecar | Unreadable
     status: str
     reason: str | None
     parsed: Parsed | None
@@ -151,7 +160,11 @@ def load(
     as_of: datetime,
     progress: Callable[[Loaded], None] = lambda loaded: None,
 ) -> list[Loaded]:
-    """Bring raw up to what is stored, inside the caller's transaction; returns what was loaded now."""
+    """Bring raw up to what is stored, inside the caller's transaction; returns what was loaded now.
+
+    The bytes of a payload are verified when it is loaded. Of one that is loaded already, the sidecar is read
+    again and each file must be there and not be empty: one that fails this is taken out and told as damaged.
+    """
     _ensure_tables(connection)
     sources = {**source.all_sources(), **fact_sources}
     _replace_sources(connection, sources, fact_sources)
@@ -160,7 +173,9 @@ def load(
     connection.execute("delete from raw.run")
     connection.execute("insert into raw.run values (?)", [as_of])
     _replace_sightings(connection, store)
-    sidecars = store.sidecars()
+    _replace_failed_looks(connection, store)
+    sidecars, unreadable = store.survey()
+    connection.execute("delete from raw.snapshot where parser = ?", [UNREAD])
     _replace_parts(connection, sidecars)
     _load_references(connection, store, sidecars, sources)
     have = {
@@ -172,13 +187,19 @@ def load(
     # What we recorded ourselves is read in the same way, and is no source of prices or points.
     read_by = {**sources, record.SLUG: record.SOURCE}
     parsers = {slug: parser_version(found) for slug, found in read_by.items()}
-    results = []
+    results = [Loaded(found, "damaged", found.reason, None) for found in unreadable]
+    for loaded in results:
+        _replace_snapshot(connection, loaded, UNREAD)
+        progress(loaded)
     for sidecar in sidecars:
-        parser = parsers.get(sidecar.source, "none")
-        if sidecar.source == REFERENCE_SOURCE or have.get((sidecar.source, sidecar.snapshot_id)) == parser:
+        if sidecar.source == REFERENCE_SOURCE:
+            continue
+        parser, lost = parsers.get(sidecar.source, "none"), store.lost_part(sidecar)
+        if not lost and have.get((sidecar.source, sidecar.snapshot_id)) == parser:
             continue
         loaded = _read(store, sidecar, read_by.get(sidecar.source))
-        _replace_snapshot(connection, loaded, parser)
+        # What is damaged may be restored: it is read again by every load.
+        _replace_snapshot(connection, loaded, UNREAD if loaded.status == "damaged" else parser)
         results.append(loaded)
         progress(loaded)
     return results
@@ -283,14 +304,15 @@ def _replace_sources(
 
 def _replace_sightings(connection: duckdb.DuckDBPyConnection, store: SnapshotStore) -> None:
     rows = [(s.source, s.snapshot_id, s.observed_at, s.recorded_at) for s in store.sightings()]
-    instant = pl.Datetime("us", "UTC")
-    schema = {
-        "source": pl.String(),
-        "snapshot_id": pl.String(),
-        "observed_at": instant,
-        "recorded_at": instant,
-    }
+    schema = {"source": pl.String(), "snapshot_id": pl.String()}
+    schema |= {"observed_at": INSTANT, "recorded_at": INSTANT}
     _refill(connection, "sighting", pl.DataFrame(rows, schema=schema, orient="row"))
+
+
+def _replace_failed_looks(connection: duckdb.DuckDBPyConnection, store: SnapshotStore) -> None:
+    rows = [asdict(look) for look in store.failed_looks()]
+    schema = dict.fromkeys(("source", "slice", "tried_at", "reason", "told"), pl.String())
+    _refill(connection, "failed_look", pl.DataFrame(rows, schema=schema | {"tried_at": INSTANT}))
 
 
 def _replace_parts(connection: duckdb.DuckDBPyConnection, sidecars: Iterable[Sidecar]) -> None:
@@ -348,7 +370,8 @@ def _replace_snapshot(connection: duckdb.DuckDBPyConnection, loaded: Loaded, par
     for table in (*ROW_KINDS, "refused_candidate", "snapshot"):
         connection.execute(f"delete from raw.{table} where source = ? and snapshot_id = ?", key)
     ids = {"source": pl.lit(sidecar.source), "snapshot_id": pl.lit(sidecar.snapshot_id)}
-    counts: dict[str, Any] = dict.fromkeys(("candidates", "accepted", "rejected", "not_applicable"), 0)
+    # How many candidates there are in what nobody could read is not known.
+    counts: dict[str, Any] = dict.fromkeys(("candidates", "accepted", "rejected", "not_applicable"))
     if parsed is not None:
         for kind, rows in parsed.rows.items():
             _insert(connection, kind, rows.with_columns(**ids))

@@ -33,7 +33,8 @@ from pipelines.decode import strict_json
 from pipelines.failure import Failure
 from pipelines.home import SEEDS, SQL, Home
 from pipelines.seed_shapes import REFERENCE
-from pipelines.snapshots import DamagedSnapshot, Sidecar, SnapshotStore
+from pipelines.sidecar import DamagedSnapshot, Sidecar
+from pipelines.snapshots import SnapshotStore
 from pipelines.source import Snapshot, SourceError
 from pipelines.sql_models import Model
 from pipelines.warehouse import Warehouse
@@ -190,6 +191,11 @@ def _records(store: SnapshotStore, wanted: date) -> list[Sidecar]:
     records = sorted(store.sidecars(recording.SLUG), key=lambda s: (s.recorded_at, s.snapshot_id))
     of_day = [found for found in records if found.slice == f"{wanted}"]
     if not of_day:
+        gone = [
+            f for f in store.survey(recording.SLUG)[1] if f.observed_at and f.observed_at.date() == wanted
+        ]
+        if gone:
+            raise DamagedSnapshot(f"{gone[0].reason}; restore the record of {wanted} from a backup")
         days = sorted({found.slice for found in records})
         span = f"{len(days)} days are recorded, {days[0]} to {days[-1]}" if days else "no day is recorded yet"
         raise NotThere(f"{wanted} has no record: {span}; mart.missed_record lists the missed ones")
@@ -212,8 +218,8 @@ def _standing(
 
 def _verify(store: SnapshotStore, begin: Begin) -> None:
     """Raise DamagedSnapshot, naming every file that does not hold the bytes that were stored."""
-    sidecars = store.sidecars()
-    step, wrong = begin("verifying stored bytes", len(sidecars)), []
+    sidecars, unreadable = store.survey()
+    step, wrong = begin("verifying stored bytes", len(sidecars)), [found.reason for found in unreadable]
     for found in cut.damaged(store, sidecars):
         wrong += [found] if found else []
         step()

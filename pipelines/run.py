@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable
 from datetime import UTC, datetime, time
 from functools import cache
+from itertools import chain
 
 from pipelines import alerts, as_known, leftovers, own_numbers, raw, sql_build, sql_models
 from pipelines import publish as publishing
@@ -17,7 +18,8 @@ from pipelines import record as recording
 from pipelines.home import SEEDS, SQL, Home
 from pipelines.macros import Macro
 from pipelines.raw import Loaded
-from pipelines.snapshots import Sidecar, SnapshotStore
+from pipelines.sidecar import Sidecar
+from pipelines.snapshots import SnapshotStore, unfinished_folders
 from pipelines.sql_build import Built
 from pipelines.sql_models import Model
 from pipelines.warehouse import Warehouse
@@ -47,7 +49,7 @@ def load(
     """Snapshot the seeds and bring raw up to everything stored; `as_of` defaults to now, the clock."""
     now = now or datetime.now(UTC).replace(microsecond=0)
     store = SnapshotStore(home.snapshots)
-    leftovers.remove(home.snapshots)
+    leftovers.remove(unfinished_folders(home.snapshots))
     facts = raw.store_seeds(store, SEEDS, now)
     with Warehouse(home.warehouse).write() as connection:
         return raw.load(connection, store, facts, as_of or now, progress)
@@ -86,9 +88,13 @@ def record(home: Home, now: datetime | None = None) -> tuple[Sidecar | None, str
     if not rows:
         return None, "nothing written: no yield beside the headline"
     store = SnapshotStore(home.snapshots)
-    for earlier in store.sidecars(recording.SLUG):
-        if earlier.slice == day:
-            return earlier, f"{day} stands already"
+    earlier, unreadable = store.survey(recording.SLUG)
+    for found in earlier:
+        if found.slice == day:
+            return found, f"{day} stands already"
+    for found in unreadable:
+        if found.observed_at and found.observed_at.date() == as_of.date():
+            return None, f"nothing written: {day} has a record, and it is damaged: {found.reason}"
     part = recording.part(as_of, rows)
     times = {"observed_at": as_of, "recorded_at": now}
     sidecar, _ = store.add(recording.SLUG, (part,), **times, slice_name=day, context=made_of)
@@ -104,7 +110,12 @@ def catch_up(home: Home, now: datetime | None = None) -> list[Sidecar]:
     """
     now = now or datetime.now(UTC)
     store = SnapshotStore(home.snapshots)
-    recorded = (sidecar.observed_at.astimezone(UTC).date() for sidecar in store.sidecars(recording.SLUG))
+    # A day whose record is damaged was recorded: another one would stand for it, and say something else.
+    recorded = (
+        found.observed_at.astimezone(UTC).date()
+        for found in chain(*store.survey(recording.SLUG))
+        if found.observed_at
+    )
     days, written = recording.missed(recorded, now.date())[:LATE_RECORDS], []
     if not days:
         return written

@@ -1,14 +1,16 @@
 """The write-once store of payloads: bytes as received, with a sidecar that says what they are.
 
 Belongs here: putting payloads on disk whole or not at all, and finding and verifying them again.
-Does not belong here: fetching (`http.py`) and any look inside the bytes (`source.py`, `sources/`).
+Does not belong here: fetching (`http.py`), what a sidecar says (`sidecar.py`) and any look inside the bytes
+(`source.py`, `sources/`).
 
     var/snapshots/<source>/<snapshot_id>/part-0.gz ... sidecar.json     one folder a snapshot
     var/snapshots/<source>/sightings.jsonl                              the same bytes, seen again
+    var/snapshots/<source>/failed_looks.jsonl                           asked, and no payload came
 
 A snapshot folder is written under another name, synced and renamed: half a snapshot cannot exist under
 its own name. Everything else that the project keeps can be rebuilt from here, so nothing here is ever
-changed or deleted by a run.
+changed or deleted by a run. What is damaged on the disk is set aside by name and holds nothing else back.
 """
 
 from __future__ import annotations
@@ -18,39 +20,21 @@ import hashlib
 import json
 import os
 import shutil
+import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from pipelines.failure import Failure
+from pipelines import leftovers
+from pipelines import sidecar as sidecar_file
+from pipelines.sidecar import DamagedSnapshot, Sidecar, Unreadable
 from pipelines.source import Part, Snapshot
 
 UNFINISHED = ".unfinished-"
-
-
-class DamagedSnapshot(Failure):
-    """A stored snapshot does not hold the bytes that its sidecar promises; the message names the file."""
-
-
-@dataclass(frozen=True)
-class Sidecar:
-    """What is known about a stored payload without opening it.
-
-    `digest` is the sha256 over slice, context and every part: equal digests are equal payloads.
-    `sha256` is that of the sidecar's own file, as it was read; empty for one that was not read.
-    """
-
-    source: str
-    snapshot_id: str
-    slice: str
-    digest: str
-    observed_at: datetime
-    recorded_at: datetime
-    parts: tuple[Mapping[str, Any], ...]
-    context: Mapping[str, Any] = field(default_factory=dict)
-    sha256: str = field(default="", compare=False)
+SIGHTINGS, FAILED_LOOKS = "sightings.jsonl", "failed_looks.jsonl"
 
 
 @dataclass(frozen=True)
@@ -63,12 +47,23 @@ class Sighting:
     recorded_at: datetime
 
 
+@dataclass(frozen=True)
+class FailedLook:
+    """A slice of a source was asked at `tried_at` and gave no payload; `told` says why, in one line."""
+
+    source: str
+    slice: str
+    tried_at: datetime
+    reason: str
+    told: str
+
+
 class SnapshotStore:
     """The payloads below one folder."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._known: dict[str, dict[str, Sidecar]] = {}
+        self._known: dict[str, dict[str, Sidecar | None]] = {}
 
     def add(
         self,
@@ -83,21 +78,27 @@ class SnapshotStore:
     ) -> tuple[Sidecar, bool]:
         """Store a complete payload; returns its sidecar and whether it is new.
 
-        A payload equal to the newest one of its slice is not stored again: a later look at it becomes
-        a sighting, unless `sightings` is off, as for a seed, where looking proves nothing. Raises OSError
-        when the disk refuses; nothing half stays behind under a valid name.
+        A payload equal to the newest one of its slice up to then is not stored again: a later look at it
+        becomes a sighting, unless `sightings` is off, as for a seed, where looking proves nothing. One that
+        is damaged on the disk proves nothing either: the payload is stored anew beside it. Raises OSError
+        when the disk refuses, and DamagedSnapshot when a damaged one has the very name that this would have.
         """
         context = dict(context or {})
         digest = _digest(slice_name, context, parts)
-        snapshot_id = f"{observed_at.astimezone(UTC):%Y%m%dT%H%M%SZ}-{digest[:12]}"
-        newest = self._newest(source, slice_name)
-        if newest and newest.digest == digest and observed_at >= newest.observed_at:
-            if sightings and observed_at > newest.observed_at:
-                self._sight(Sighting(source, newest.snapshot_id, observed_at, recorded_at))
-            return newest, False
+        snapshot_id = sidecar_file.snapshot_id_of(observed_at, digest)
+        before = self._newest(source, slice_name, observed_at)
+        if before and before.digest == digest and self._is_whole(before):
+            if sightings and observed_at > before.observed_at:
+                self._sight(Sighting(source, before.snapshot_id, observed_at, recorded_at))
+            return before, False
         final = self.root / source / snapshot_id
-        if final.exists():
-            return _read_sidecar(final), False
+        if os.path.lexists(final):
+            try:
+                there = sidecar_file.read(final)
+                self.load(there)
+            except DamagedSnapshot as error:
+                raise DamagedSnapshot(f"{error}; move {final} away to store the payload anew") from error
+            return there, False
         # mtime 0: equal bytes make equal files, so copies of the store can be compared.
         files = [gzip.compress(part.body, mtime=0) for part in parts]
         described = tuple(
@@ -105,7 +106,7 @@ class SnapshotStore:
                 "name": part.name,
                 "url": part.url,
                 "status": part.status,
-                "file": f"part-{number}.gz",
+                "file": sidecar_file.part_file(number),
                 "file_sha256": hashlib.sha256(file).hexdigest(),
                 "bytes": len(part.body),
                 "sha256": hashlib.sha256(part.body).hexdigest(),
@@ -115,46 +116,72 @@ class SnapshotStore:
         sidecar = Sidecar(
             source, snapshot_id, slice_name, digest, observed_at, recorded_at, described, context
         )
-        self._write(final, sidecar, files)
+        with _told_where(final):
+            self._write(final, sidecar, files)
         return sidecar, True
 
-    def sidecars(self, source: str | None = None) -> list[Sidecar]:
-        """Every stored snapshot, of one source or of all, ordered by source, observation and id.
+    def survey(self, source: str | None = None) -> tuple[list[Sidecar], list[Unreadable]]:
+        """Every stored snapshot, of one source or of all, and what cannot be read as one.
 
-        Raises DamagedSnapshot when a sidecar cannot be read.
+        Snapshots are ordered by source, observation and id. A look at the names and sizes of the files is
+        taken, and none at their bytes (`load` verifies those).
         """
-        found = [
-            _read_sidecar(folder)
-            for folder in self.root.glob(f"{source or '*'}/*")
-            if folder.is_dir() and not folder.name.startswith(UNFINISHED)
-        ]
-        return sorted(found, key=lambda s: (s.source, s.observed_at, s.snapshot_id))
+        found, unreadable = [], []
+        for path in sorted(self.root.glob(f"{source or '*'}/*")):
+            if path.name.startswith(UNFINISHED) or not _is_snapshot(path):
+                continue
+            try:
+                found.append(sidecar_file.read(path))
+            except DamagedSnapshot as error:
+                unreadable.append(Unreadable(path.parent.name, path.name, str(error)))
+        for name in (SIGHTINGS, FAILED_LOOKS):
+            unreadable += [
+                Unreadable(path.parent.name, name, f"{path}: is no file that can be read")
+                for path in sorted(self.root.glob(f"{source or '*'}/{name}"))
+                if not path.is_file()
+            ]
+        return sorted(found, key=lambda s: (s.source, s.observed_at, s.snapshot_id)), unreadable
+
+    def sidecars(self, source: str | None = None) -> list[Sidecar]:
+        """The snapshots of `survey`: those that can be read."""
+        return self.survey(source)[0]
 
     def sightings(self) -> list[Sighting]:
         """Every later look at an unchanged payload. A line torn by a crash is no sighting."""
-        found = []
-        for path in sorted(self.root.glob("*/sightings.jsonl")):
-            for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-                try:
-                    raw = json.loads(line)
-                    found.append(
-                        Sighting(
-                            path.parent.name,
-                            raw["snapshot_id"],
-                            datetime.fromisoformat(raw["observed_at"]),
-                            datetime.fromisoformat(raw["recorded_at"]),
-                        )
-                    )
-                except (ValueError, KeyError, TypeError):
-                    continue
-        return found
+        return [
+            Sighting(
+                source,
+                raw["snapshot_id"],
+                datetime.fromisoformat(raw["observed_at"]),
+                datetime.fromisoformat(raw["recorded_at"]),
+            )
+            for source, raw in _lines(
+                self.root, SIGHTINGS, texts=("snapshot_id",), moments=("observed_at", "recorded_at")
+            )
+        ]
+
+    def failed_looks(self) -> list[FailedLook]:
+        """Every time that a source was asked for a slice and gave none. A torn line is none."""
+        texts = ("slice", "reason", "told")
+        return [
+            FailedLook(
+                source, raw["slice"], datetime.fromisoformat(raw["tried_at"]), raw["reason"], raw["told"]
+            )
+            for source, raw in _lines(self.root, FAILED_LOOKS, texts=texts, moments=("tried_at",))
+        ]
+
+    def note_failed_look(self, look: FailedLook) -> None:
+        """Keep that a slice was asked and not given; raises OSError when the disk refuses."""
+        told = {"slice": look.slice, "tried_at": look.tried_at.isoformat()}
+        told |= {"reason": look.reason, "told": look.told}
+        self._append(self.root / look.source / FAILED_LOOKS, told)
 
     def load(self, sidecar: Sidecar) -> Snapshot:
         """Read the bytes of a stored payload and verify them; raises DamagedSnapshot on any difference."""
         folder = self.root / sidecar.source / sidecar.snapshot_id
         parts = tuple(_read_part(folder, described) for described in sidecar.parts)
         if _digest(sidecar.slice, sidecar.context, parts) != sidecar.digest:
-            raise DamagedSnapshot(f"{folder / 'sidecar.json'}: does not describe the bytes beside it")
+            raise DamagedSnapshot(f"{folder / sidecar_file.FILE}: does not describe the bytes beside it")
         return Snapshot(
             source=sidecar.source,
             snapshot_id=sidecar.snapshot_id,
@@ -165,24 +192,69 @@ class SnapshotStore:
             context=sidecar.context,
         )
 
-    def _newest(self, source: str, slice_name: str) -> Sidecar | None:
+    def lost_part(self, sidecar: Sidecar) -> str | None:
+        """The first file of a snapshot that is gone, empty or no file, in words; its bytes are not read."""
+        for described in sidecar.parts:
+            path = self.root / sidecar.source / sidecar.snapshot_id / described["file"]
+            if not path.is_file():
+                return f"{path}: is gone, or is no file"
+            if not path.stat().st_size:
+                return f"{path}: is empty"
+        return None
+
+    def clear_unfinished(self, source: str) -> list[str]:
+        """Delete what killed processes left half written of a source; returns the names.
+
+        The folder of a process that lives is left alone.
+        """
+        folders = (self.root / source).glob(f"{UNFINISHED}*")
+        return [folder.name for folder in leftovers.remove(folders)]
+
+    def newest_at(self, source: str) -> datetime | None:
+        """The latest moment that a readable snapshot of the source shows."""
+        self._read_new(source)
+        return max((s.observed_at for s in self._known[source].values() if s), default=None)
+
+    def _read_new(self, source: str) -> list[str]:
         # A folder is imported file by file: what was read once is not read again, since it never changes.
         known, place = self._known.setdefault(source, {}), self.root / source
         names = os.listdir(place) if place.is_dir() else []
+        for name in set(known) - set(names):
+            del known[name]
         for name in names:
-            if name not in known and not name.startswith(UNFINISHED) and (place / name).is_dir():
-                known[name] = _read_sidecar(place / name)
-        of_slice = [known[name] for name in names if name in known and known[name].slice == slice_name]
-        return max(of_slice, key=lambda s: (s.observed_at, s.snapshot_id), default=None)
+            if name not in known and not name.startswith(UNFINISHED) and _is_snapshot(place / name):
+                try:
+                    known[name] = sidecar_file.read(place / name)
+                except DamagedSnapshot:
+                    known[name] = None
+        return names
+
+    def _newest(self, source: str, slice_name: str, up_to: datetime) -> Sidecar | None:
+        # Up to the moment: what a clock that ran ahead left behind is not what came before this.
+        self._read_new(source)
+        found = (s for s in self._known[source].values() if s and s.slice == slice_name)
+        return max(
+            (s for s in found if s.observed_at <= up_to),
+            key=lambda s: (s.observed_at, s.snapshot_id),
+            default=None,
+        )
+
+    def _is_whole(self, sidecar: Sidecar) -> bool:
+        try:
+            self.load(sidecar)
+        except DamagedSnapshot:
+            return False
+        return True
 
     def _write(self, final: Path, sidecar: Sidecar, files: list[bytes]) -> None:
+        self.clear_unfinished(sidecar.source)
         unfinished = final.with_name(f"{UNFINISHED}{final.name}-{os.getpid()}")
         shutil.rmtree(unfinished, ignore_errors=True)
         unfinished.mkdir(parents=True)
         try:
             for described, file in zip(sidecar.parts, files, strict=True):
                 _write_synced(unfinished / described["file"], file)
-            _write_synced(unfinished / "sidecar.json", _sidecar_json(sidecar).encode())
+            _write_synced(unfinished / sidecar_file.FILE, sidecar_file.as_json(sidecar).encode())
             _sync_folder(unfinished)
             os.replace(unfinished, final)
             _sync_folder(final.parent)
@@ -191,24 +263,61 @@ class SnapshotStore:
             raise
 
     def _sight(self, sighting: Sighting) -> None:
-        path = self.root / sighting.source / "sightings.jsonl"
-        line = json.dumps(
-            {
-                "snapshot_id": sighting.snapshot_id,
-                "observed_at": sighting.observed_at.isoformat(),
-                "recorded_at": sighting.recorded_at.isoformat(),
-            }
-        )
-        # The leading newline keeps a line torn by an earlier crash from swallowing this one.
-        with path.open("a", encoding="utf-8") as stream:
-            stream.write(f"\n{line}\n")
-            stream.flush()
-            os.fsync(stream.fileno())
+        told = {
+            "snapshot_id": sighting.snapshot_id,
+            "observed_at": sighting.observed_at.isoformat(),
+            "recorded_at": sighting.recorded_at.isoformat(),
+        }
+        self._append(self.root / sighting.source / SIGHTINGS, told)
+
+    def _append(self, path: Path, told: Mapping[str, str]) -> None:
+        with _told_where(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # The leading newline keeps a line torn by an earlier crash from swallowing this one.
+            with path.open("a", encoding="utf-8") as stream:
+                stream.write(f"\n{json.dumps(told)}\n")
+                stream.flush()
+                os.fsync(stream.fileno())
 
 
 def unfinished_folders(root: Path) -> Iterator[Path]:
     """Folders that a killed run left behind; they hold no snapshot and may be deleted."""
     return root.glob(f"*/{UNFINISHED}*")
+
+
+def _is_snapshot(path: Path) -> bool:
+    """Tell whether this is, or stands in the place of, a snapshot's folder."""
+    return path.is_dir() or sidecar_file.SNAPSHOT_ID.fullmatch(path.name) is not None
+
+
+def _lines(
+    root: Path, name: str, texts: tuple[str, ...], moments: tuple[str, ...]
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """The source and content of every whole line of the files of that name."""
+    for path in sorted(root.glob(f"*/{name}")):
+        if not path.is_file():
+            continue  # `survey` tells of it
+        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+            try:
+                raw = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            if (
+                isinstance(raw, dict)
+                and all(isinstance(raw.get(key), str) for key in texts)
+                and all(sidecar_file.is_moment(raw.get(key)) for key in moments)
+            ):
+                yield path.parent.name, raw
+
+
+@contextmanager
+def _told_where(path: Path) -> Iterator[None]:
+    """Name the place in an error of the disk: a write that fails does not say which file it was."""
+    try:
+        yield
+    except OSError as error:
+        told = f"{error.strerror}; the payload is not stored, and what was stored before stands"
+        raise OSError(error.errno, told, str(path)) from error
 
 
 def _digest(slice_name: str, context: Mapping[str, Any], parts: tuple[Part, ...]) -> str:
@@ -218,46 +327,6 @@ def _digest(slice_name: str, context: Mapping[str, Any], parts: tuple[Part, ...]
     return hashed.hexdigest()
 
 
-def _sidecar_json(sidecar: Sidecar) -> str:
-    return json.dumps(
-        {
-            "source": sidecar.source,
-            "snapshot_id": sidecar.snapshot_id,
-            "slice": sidecar.slice,
-            "digest": sidecar.digest,
-            "observed_at": sidecar.observed_at.isoformat(),
-            "recorded_at": sidecar.recorded_at.isoformat(),
-            "complete": True,
-            "parts": list(sidecar.parts),
-            "context": dict(sidecar.context),
-        },
-        indent=2,
-    )
-
-
-def _read_sidecar(folder: Path) -> Sidecar:
-    try:
-        body = (folder / "sidecar.json").read_bytes()
-        raw = json.loads(body.decode("utf-8"))
-        if (raw["source"], raw["snapshot_id"]) != (folder.parent.name, folder.name):
-            raise DamagedSnapshot(
-                f"{folder / 'sidecar.json'}: belongs to {raw['source']}/{raw['snapshot_id']}"
-            )
-        return Sidecar(
-            source=raw["source"],
-            snapshot_id=raw["snapshot_id"],
-            slice=raw["slice"],
-            digest=raw["digest"],
-            observed_at=datetime.fromisoformat(raw["observed_at"]),
-            recorded_at=datetime.fromisoformat(raw["recorded_at"]),
-            parts=tuple(raw["parts"]),
-            context=raw["context"],
-            sha256=hashlib.sha256(body).hexdigest(),
-        )
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DamagedSnapshot(f"{folder / 'sidecar.json'}: {error}") from error
-
-
 def _read_part(folder: Path, described: Mapping[str, Any]) -> Part:
     path = folder / described["file"]
     try:
@@ -265,7 +334,7 @@ def _read_part(folder: Path, described: Mapping[str, Any]) -> Part:
         if hashlib.sha256(file).hexdigest() != described["file_sha256"]:
             raise DamagedSnapshot(f"{path}: the bytes are not those that were stored")
         body = gzip.decompress(file)
-    except (OSError, EOFError, ValueError, KeyError) as error:
+    except (OSError, EOFError, ValueError, KeyError, zlib.error) as error:
         raise DamagedSnapshot(f"{path}: {error!r}") from error
     if hashlib.sha256(body).hexdigest() != described["sha256"]:
         raise DamagedSnapshot(f"{path}: the bytes are not those that were stored")

@@ -63,6 +63,10 @@ WORDED = {
     "price component_missing_share": "below {0:.0%} of the median of the",
     "price max_anomaly_share": "more than {0:.0%} of what should be",
     "price min_anomalies": "(and at least {0:.0f})",
+    "price min_accepted_share_of_usual": "brings less than {0:.0%} of the median",
+    "price usual_payloads": "of the {0:.0f} payloads before it",
+    "price min_usual_payloads": "(of at least {0:.0f}, and",
+    "price min_usual_accepted": "and {0:.0f} prices)",
     "price max_usd_without_band": "else {0:.0f} USD",
     "index min_providers": "**Minimum**: {0:.0f} fresh votes",
     "index sd_floor_share": "and {0:.0%} of `p`",
@@ -90,6 +94,7 @@ NOT_WORDED = {
     "eligibility max_cold_cache_hit_rate",
     "alert headline_move_share",
     "alert missed_record_days",
+    "alert failed_look_hours",
 }
 LANGUAGES = {"sh", "sql", "python", "text", "csv", "r", "yaml", "json"}
 

@@ -16,7 +16,8 @@ from pipelines import raw, run, sql_build
 from pipelines.home import SEEDS
 from pipelines.publish import fingerprint_query, publish
 from pipelines.seeds import SeedError
-from pipelines.snapshots import DamagedSnapshot, Sidecar, SnapshotStore
+from pipelines.sidecar import Sidecar
+from pipelines.snapshots import SnapshotStore
 from pipelines.source import Part, Source, SourceError
 from pipelines.warehouse import Warehouse
 
@@ -194,7 +195,7 @@ def test_a_refused_and_a_damaged_payload_show_and_hurt_nothing_else(warehouse, s
         assert fingerprints(warehouse)[f"raw.{table}"] == fingerprints(good)[f"raw.{table}"]
     assert ask(
         warehouse, "select sum(candidates), sum(accepted) from raw.snapshot where status <> 'loaded'"
-    ) == [(0, 0)]
+    ) == [(None, None)]
 
 
 def test_a_bit_that_flips_on_the_disk_hurts_its_own_payload_alone(warehouse, store):
@@ -214,14 +215,23 @@ def test_a_bit_that_flips_on_the_disk_hurts_its_own_payload_alone(warehouse, sto
         assert ask(warehouse, "select count(*) from raw.rental_quote") == [(29,)]
 
 
-def test_a_damaged_sidecar_is_named_before_anything_changes(warehouse, store):
+def test_a_damaged_sidecar_hurts_its_own_payload_alone_and_heals(warehouse, store):
     facts = raw.store_seeds(store, SEEDS, FIRST)
     sidecar = stored(store, "oci_price_list", payload("oci_price_list"))
     load(warehouse, store, facts)
     before = fingerprints(warehouse)
-    (store.root / "oci_price_list" / sidecar.snapshot_id / "sidecar.json").write_bytes(b"{")
-    with pytest.raises(DamagedSnapshot, match=r"oci_price_list.*sidecar\.json"):
-        load(warehouse, store, facts)
+    path = store.root / "oci_price_list" / sidecar.snapshot_id / "sidecar.json"
+    whole = path.read_bytes()
+    path.write_bytes(b"{")
+    load(warehouse, store, facts)
+    counts = "candidates, accepted, rejected, not_applicable"
+    ((status, reason, *counted),) = ask(
+        warehouse, f"select status, reason, {counts} from raw.snapshot where source = 'oci_price_list'"
+    )
+    assert (status, "sidecar.json" in reason, counted) == ("damaged", True, [None] * 4)
+    assert ask(warehouse, "select count(*) from raw.rental_quote where source = 'oci_price_list'") == [(0,)]
+    path.write_bytes(whole)
+    load(warehouse, store, facts)
     assert fingerprints(warehouse) == before
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -14,9 +15,10 @@ from typing import Any
 
 import pytest
 
-from pipelines import snapshots
+from pipelines import sidecar as sidecar_file
 from pipelines.home import PROJECT
-from pipelines.snapshots import DamagedSnapshot, Sidecar, SnapshotStore, unfinished_folders
+from pipelines.sidecar import DamagedSnapshot, Sidecar
+from pipelines.snapshots import SnapshotStore, unfinished_folders
 from pipelines.source import Part
 
 DAY = datetime(2026, 11, 1, 6, tzinfo=UTC)
@@ -199,8 +201,15 @@ def test_a_damaged_sidecar_is_noticed_and_named(store, body):
         path.unlink()
     else:
         path.write_bytes(body)
-    with pytest.raises(DamagedSnapshot, match=r"sidecar\.json"):
-        store.sidecars()
+    other, _ = add(store, b"y", at=DAY + timedelta(days=1))
+    found, (unreadable,) = store.survey()
+    assert found == [other]
+    assert (unreadable.source, unreadable.snapshot_id, unreadable.observed_at) == (
+        "acme",
+        sidecar.snapshot_id,
+        DAY,
+    )
+    assert "sidecar.json" in unreadable.reason
 
 
 @pytest.mark.parametrize(
@@ -212,8 +221,10 @@ def test_a_sidecar_that_contradicts_its_digest_is_damaged(store, key, value):
     sidecar, _ = add(store, b"x")
     path = folder_of(store, sidecar) / "sidecar.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), key: value}))
-    with pytest.raises(DamagedSnapshot):
-        [store.load(found) for found in store.sidecars()]
+    found, unreadable = store.survey()
+    if not unreadable:
+        with pytest.raises(DamagedSnapshot):
+            [store.load(one) for one in found]
 
 
 def test_a_sidecar_in_the_folder_of_another_snapshot_is_damaged(store):
@@ -221,8 +232,9 @@ def test_a_sidecar_in_the_folder_of_another_snapshot_is_damaged(store):
     other, _ = add(store, b"two", at=DAY + timedelta(days=1))
     source, target = (folder_of(store, s) / "sidecar.json" for s in (one, other))
     target.write_bytes(source.read_bytes())
-    with pytest.raises(DamagedSnapshot):
-        [store.load(found) for found in store.sidecars()]
+    found, (unreadable,) = store.survey()
+    assert (found, unreadable.snapshot_id) == ([one], other.snapshot_id)
+    assert f"belongs to acme/{one.snapshot_id}" in unreadable.reason
 
 
 @pytest.mark.parametrize(
@@ -264,7 +276,7 @@ snapshots.SnapshotStore(Path(sys.argv[1])).add(
 
 @pytest.mark.parametrize(
     "patch",
-    ["snapshots._sidecar_json = die", "os.replace = die", "os.fsync = die"],
+    ["snapshots.sidecar_file.as_json = die", "os.replace = die", "os.fsync = die"],
     ids=["between payload and sidecar", "before the rename", "within the first file"],
 )
 def test_a_process_killed_while_storing_leaves_no_snapshot(store, patch):
@@ -280,6 +292,24 @@ def test_a_process_killed_while_storing_leaves_no_snapshot(store, patch):
     assert is_new
     assert store.sidecars() == [sidecar]
     assert [part.body for part in store.load(sidecar).parts] == [b"one", b"two"]
+    assert list(unfinished_folders(store.root)) == [], "what the dead process left is swept"
+
+
+def test_what_a_living_process_writes_is_no_leftover(store):
+    living = store.root / "acme" / f".unfinished-x-{os.getpid()}"
+    living.mkdir(parents=True)
+    add(store, b"x")
+    assert list(unfinished_folders(store.root)) == [living]
+
+
+def test_a_payload_whose_stored_bytes_are_damaged_is_stored_anew(store):
+    first, _ = add(store, b"same")
+    (folder_of(store, first) / "part-0.gz").write_bytes(b"")
+    second, is_new = add(store, b"same", at=DAY + timedelta(hours=1))
+    assert is_new
+    assert store.load(second).parts[0].body == b"same"
+    with pytest.raises(DamagedSnapshot, match=r"move .* away to store the payload anew"):
+        add(store, b"same")
 
 
 def test_a_disk_that_refuses_leaves_nothing_half(store, monkeypatch):
@@ -302,8 +332,8 @@ def test_a_disk_that_refuses_leaves_nothing_half(store, monkeypatch):
 
 def test_a_sidecar_is_read_once_however_many_payloads_come_after_it(store, monkeypatch):
     read = []
-    really = snapshots._read_sidecar
-    monkeypatch.setattr(snapshots, "_read_sidecar", lambda folder: read.append(folder) or really(folder))
+    really = sidecar_file.read
+    monkeypatch.setattr(sidecar_file, "read", lambda folder: read.append(folder) or really(folder))
     for hour in range(5):
         add(store, b"%d" % hour, at=DAY + timedelta(hours=hour))
     assert len(read) == len(set(read)) == 4, "the last one was looked at by nobody yet"

@@ -60,6 +60,8 @@ def snapshot_asset(source: Source) -> dg.AssetsDefinition:
                         problems.append(str(result))
                     else:
                         stored += result.is_new
+                        if result.clock:
+                            context.log.warning(f"{source.slug}: {result.clock}")
         except Exception as error:
             # Whatever goes wrong with one source is that source's state and nobody else's.
             problems.append(f"{source.slug}: {type(error).__name__}: {error}")

@@ -6,8 +6,8 @@
 -- column: reason | why it was not loaded
 -- column: recorded_late | written after its day was over
 -- column: as_of | moment up to which its facts were known
--- column: known_at | moment that it was written, before which nobody could read it
--- column: recorded_at | the same moment
+-- column: known_at | moment that it was written, before which nobody could read it; where its sidecar is damaged, the moment that it shows
+-- column: recorded_at | moment that it was written; null: its sidecar is damaged
 -- column: recorded_to | always null: a record is written once
 with
 
@@ -22,7 +22,7 @@ select
     reason,
     cast(recorded_at at time zone 'UTC' as date) > cast(observed_at at time zone 'UTC' as date) as recorded_late,
     observed_at as as_of,
-    recorded_at as known_at,
+    coalesce(recorded_at, observed_at) as known_at,
     recorded_at,
     cast(null as timestamptz) as recorded_to,
 from snapshots

@@ -5,8 +5,8 @@
 -- column: date | UTC day
 -- column: status | missed (nothing was written), recorded_late (written after the day), or why its record is not loaded: refused, damaged, failed
 -- column: reason | why it is not loaded
--- column: recorded_at | moment that the record was written; null: none was
--- check: (status = 'missed') = (recorded_at is null)
+-- column: recorded_at | moment that the record was written; null: none was, or it is damaged and does not say
+-- check: status = 'damaged' or (status = 'missed') = (recorded_at is null)
 with
 
 records as (

@@ -26,7 +26,7 @@ from pipelines import leftovers, run
 from pipelines.assets.raw import ahead_of_the_clock
 from pipelines.cli import dagster_home
 from pipelines.home import Home
-from pipelines.snapshots import SnapshotStore
+from pipelines.snapshots import SnapshotStore, unfinished_folders
 from pipelines.source import Part
 from pipelines.warehouse import Warehouse
 
@@ -193,7 +193,7 @@ def test_what_a_killed_process_left_half_stored_is_removed_and_nothing_else(tmp_
         (tmp_path / "acme" / f".unfinished-20280229T000000Z-0123456789ab-{process}").mkdir()
         (tmp_path / "acme" / f".unfinished-20280229T000000Z-0123456789ab-{process}" / "part-0.gz").touch()
 
-    removed = leftovers.remove(tmp_path)
+    removed = leftovers.remove(unfinished_folders(tmp_path))
     assert [path.name.rpartition("-")[2] for path in removed] == [f"{ended.pid}"]
     left = set(tmp_path.rglob("*"))
     assert len(left - whole) == 2  # of the process that lives: its folder and a file
