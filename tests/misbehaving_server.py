@@ -94,6 +94,9 @@ class Handler(BaseHTTPRequestHandler):
     def ok(self) -> None:
         self.answer(b'{"price": 2.49}')
 
+    def given(self) -> None:
+        self.answer(self.asked.query["body"].encode())
+
     def echo(self) -> None:
         self.answer(json.dumps({"headers": self.asked.headers, "body": self.asked.body.decode()}).encode())
 
