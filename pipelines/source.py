@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
 from typing import Any
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote
 
 import polars as pl
 
@@ -132,8 +132,13 @@ def secret(variable: str) -> str:
     if not value:
         raise KeyMissing(f"{variable} is not set; a free key of the provider goes there")
     if len(value) >= SHORTEST_KEY:
-        _KEYS.update((value, json.dumps(value)[1:-1], quote(value, safe=""), quote_plus(value)))
+        _KEYS.update(forms_of_a_key(value))
     return value
+
+
+def forms_of_a_key(key: str) -> set[str]:
+    """The texts by which an answer may repeat a key: plain, as JSON writes it, as addresses write it."""
+    return {key, json.dumps(key)[1:-1], key.replace("/", "\\/"), quote(key, safe=""), quote(key)}
 
 
 def repeats_a_key(body: bytes) -> bool:
