@@ -28,7 +28,9 @@ COSTS = "mart.cost_per_million_tokens"
 
 
 @pytest.mark.slow
-def test_c05_of_two_prices_of_one_moment_the_latest_recorded_stands_each_time(tmp_path: Path, report: Report) -> None:
+def test_c05_of_two_prices_of_one_moment_the_latest_recorded_stands_each_time(
+    tmp_path: Path, report: Report
+) -> None:
     points = [
         point("case-c05", "2026-10-05", result_id=f"r{number}", concurrency=number + 1)
         for number in range(10_000)

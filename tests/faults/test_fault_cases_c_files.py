@@ -55,7 +55,9 @@ def process(program: str, *arguments: object) -> subprocess.Popen[str]:
 
 @pytest.mark.slow
 def test_c01_two_partitions_at_once_both_arrive_and_no_reader_notices(
-    small, tmp_path: Path, report: Report  # noqa: F811
+    small,
+    tmp_path: Path,
+    report: Report,
 ) -> None:
     warehouse, models = small
     root, wanted = tmp_path / "published", ["2026-11-10", "2026-11-11"]
@@ -161,7 +163,11 @@ def test_c08_a_partition_that_is_run_again_is_the_same_partition(tmp_path: Path,
             connection.execute("update raw.snapshot set parser = 'older' where source = 'oci_price_list'")
 
     def partition() -> dict[str, tuple[int, str]]:
-        return {name: found for name, found in fingerprints(Warehouse(home.warehouse)).items() if name != "raw.run"}
+        return {
+            name: found
+            for name, found in fingerprints(Warehouse(home.warehouse)).items()
+            if name != "raw.run"
+        }
 
     assert load("live").returncode == 0
     first = partition()

@@ -246,7 +246,8 @@ def test_c13_three_of_six_sources_fail_and_the_index_asks_for_its_minimum(
         *[(slug, "carried", 1) for slug in CLOUDS[3:]],
     ]
     assert asked(
-        warehouse, "select source, status from mart.snapshot_health where source = 'cloud5' order by observed_at"
+        warehouse,
+        "select source, status from mart.snapshot_health where source = 'cloud5' order by observed_at",
     ) == [("cloud5", "loaded"), ("cloud5", "refused")]
     report(
         "three of six sources fail on one day",

@@ -15,7 +15,6 @@ import json
 import os
 import re
 import time
-import tracemalloc
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
@@ -27,10 +26,7 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from test_sources import SOURCES, fixture_snapshot
 
-from pipelines.contracts import CORRECTION, ROW_KINDS, checked
-from pipelines.failure import Failure
-from pipelines.seed_shapes import REFERENCE
-from pipelines.seeds import SeedError, fact_rows, read_reference
+from pipelines.contracts import ROW_KINDS, checked
 from pipelines.source import Part, Snapshot, Source, SourceError, read
 
 EXAMPLES = int(os.environ.get("TOKENYIELD_FUZZ_EXAMPLES", "12"))

@@ -96,7 +96,9 @@ def test_an_answer_that_repeats_the_key_is_refused_and_no_message_says_it(slug: 
     )
 
 
-def test_a_key_that_is_too_short_to_be_one_hides_nothing(monkeypatch: pytest.MonkeyPatch, report: Report) -> None:
+def test_a_key_that_is_too_short_to_be_one_hides_nothing(
+    monkeypatch: pytest.MonkeyPatch, report: Report
+) -> None:
     monkeypatch.setenv("JL_API_KEY", "price")
     short = replace(all_sources()["jarvislabs"], requests=None)
     assert source.secret("JL_API_KEY") == "price"
@@ -158,7 +160,9 @@ def tables(path: Path) -> bytes:
         names = [name for (name,) in connection.execute(listed).fetchall()]
         texts = []
         for name in names:
-            texts += [row for (row,) in connection.execute(f"select cast(t as varchar) from {name} as t").fetchall()]
+            texts += [
+                row for (row,) in connection.execute(f"select cast(t as varchar) from {name} as t").fetchall()
+            ]
         return "\n".join(text for text in texts if text).encode()
 
 
@@ -209,7 +213,9 @@ def test_no_key_and_no_path_is_left_anywhere_by_a_fetch_a_build_and_a_publicatio
         (name, place)
         for name, body in published.items()
         for place in places
-        if re.search(rb"(?i)\b" + re.escape(place.encode()) if place[0].isalpha() else re.escape(place.encode()), body)
+        if re.search(
+            rb"(?i)\b" + re.escape(place.encode()) if place[0].isalpha() else re.escape(place.encode()), body
+        )
     }
     assert leaks == set()
     report(
