@@ -1,7 +1,8 @@
 """What goes wrong with the file of a pipeline, its writers and its checks: C-01, C-07, C-08 and C-12.
 
 Belongs here: real processes that write, fill a disk or are killed. Does not belong here: time and rows
-(`test_fault_cases_c.py`, `test_fault_cases_c_rows.py`), readers of the published copy (C-11, `test_publish.py`).
+(`test_fault_cases_c.py`, `test_fault_cases_c_rows.py`), readers of the published copy (C-11:
+`test_publish.py`).
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def test_c01_two_partitions_at_once_both_arrive_and_no_reader_notices(
     assert found == [(day, 1000) for day in wanted]
     report(
         "two partitions are written at once while somebody reads",
-        "two processes that hold the warehouse for three seconds each, a reader of the published copy in a loop",
+        "two processes hold the warehouse for three seconds each; a reader asks the published copy in a loop",
         "one waits for the other, both partitions are there, the reader never meets an error",
         set(wanted) - {day for day, _ in found},
     )

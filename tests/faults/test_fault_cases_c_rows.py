@@ -42,7 +42,7 @@ AS_OF = datetime(2026, 11, 30, 12, tzinfo=UTC)
 
 
 def offers(snapshot: Snapshot) -> Iterator[Accepted | NotApplicable]:
-    """A list of offers, each with a price as it stands there and perhaps a spot price; nothing is read twice."""
+    """A list of offers, each with a price as it stands there, and perhaps a spot price."""
     document = strict_json(snapshot.parts[0].body)
     if not isinstance(document, list) or not document:
         raise SourceError("no list of offers")

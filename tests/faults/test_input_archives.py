@@ -1,7 +1,7 @@
-"""Archives that mean harm, given to the real command: each is refused in one line, and nothing is written outside.
+"""Archives that mean harm, given to the real command: each is refused in one line, nothing is written outside.
 
 Belongs here: one of each kind, through `tokenyield import`. Does not belong here: every way to write one
-(`test_bundles.py`), and archives that a source itself reads (`test_sources_zip` below and `test_decode.py`).
+(`test_bundles.py`).
 """
 
 from __future__ import annotations
@@ -82,14 +82,19 @@ def everything(root: Path) -> set[str]:
 
 
 @pytest.mark.slow
-def test_harmful_archives_are_refused_in_one_line_each_and_write_nothing(tmp_path: Path, report: Report) -> None:
+def test_harmful_archives_are_refused_in_one_line_each_and_write_nothing(
+    tmp_path: Path, report: Report
+) -> None:
     inbox = tmp_path / "deep" / "down" / "inbox"
     inbox.mkdir(parents=True)
     paths = {}
     for number, (case, (suffix, make, _)) in enumerate(HARMFUL.items()):
         paths[case] = inbox / f"case-{number}{suffix}"
         make(paths[case])
-    good = write(inbox / "good.zip", {"oci.json": (PROJECT / "tests/fixtures/oci_price_list/payload.json").read_bytes()})
+    good = write(
+        inbox / "good.zip",
+        {"oci.json": (PROJECT / "tests/fixtures/oci_price_list/payload.json").read_bytes()},
+    )
     before = everything(tmp_path)
     done = subprocess.run(
         [sys.executable, "-m", "pipelines.cli", "import", "oci_price_list", "--observed-at", "2026-10-01",
@@ -131,7 +136,9 @@ def zipped(files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes
     return packed.getvalue()
 
 
-def test_a_payload_that_unpacks_without_end_is_refused(monkeypatch: pytest.MonkeyPatch, report: Report) -> None:
+def test_a_payload_that_unpacks_without_end_is_refused(
+    monkeypatch: pytest.MonkeyPatch, report: Report
+) -> None:
     monkeypatch.setattr(decode, "MAX_DECODED_BYTES", 1_000_000)
     lies = bytearray(zipped({"a": bytes(1_000_001)}))
     struct.pack_into("<I", lies, lies.index(b"PK\x01\x02") + 24, 10)

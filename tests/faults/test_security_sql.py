@@ -1,7 +1,7 @@
-"""Text from outside is bound to a query and never written into it, and the lock says exactly what is installed.
+"""Text from outside is bound to a query and never written into it; the lock says what is installed.
 
-Belongs here: what can be read off the code. Does not belong here: how a hostile text looks on the page or in a
-file (`test_security_text.py`).
+Belongs here: what can be read off the code. Does not belong here: how a hostile text looks on the page or
+in a file (`test_security_text.py`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CONSTANTS = {"storage_version"}
 
 
 def interpolated(file: Path) -> Iterator[tuple[int, str, str, bool]]:
-    """Line, function, expression and whether it stands between quotes, of all that is written into queries."""
+    """Line, function, expression and whether it stands between quotes, of what is written into queries."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
