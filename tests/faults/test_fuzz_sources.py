@@ -49,7 +49,7 @@ CPU_SECONDS = 5
 # What a parser may hold at once: Python's objects take far more room than the text that they were read from.
 BYTES_PER_BYTE, FLOOR_BYTES = 60, 32 * 1024**2
 
-# Values of another type, of no size, of too much size, and texts that other readers take for numbers and dates.
+# Values of another type, of no size, of too much size, and texts that others take for numbers and dates.
 HOSTILE = (
     "NaN", "Infinity", "-Infinity", "null", "true", "[]", "{}", '""', "0", "-1", "-0.0", "1e400", "1e-400",
     "1e999999999", "-1e-999999999", "9" * 30, "9" * 400, "9" * 5000, "0." + "3" * 400, "1.5", "[null]",

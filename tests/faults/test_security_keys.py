@@ -1,7 +1,7 @@
-"""Keys stand in the environment and nowhere else, whatever a server does with them; no path leaves the machine.
+"""Keys stand in the environment and nowhere else, whatever a server does; no path leaves the machine.
 
 Belongs here: real fetches by every source that takes a key, a build and a publication after them, and a look
-into every byte that they left. Does not belong here: the rules of redirects and certificates (`test_http.py`).
+into every byte that they left. Does not belong here: redirects and certificates (`test_http.py`).
 """
 
 from __future__ import annotations

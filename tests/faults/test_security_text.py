@@ -12,7 +12,6 @@ import json
 import logging
 import re
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from conftest import build_home
@@ -114,6 +113,6 @@ def test_hostile_names_stay_text_wherever_they_are_read(
     report(
         "names from outside are markup, queries, templates, formulas or terminal commands",
         "as part numbers, publishers, chips, models, notes and file names, from payload to publication",
-        "the same text in every table and answer; nothing of it runs on the page, in a sheet or in a terminal",
+        "the same text in every table and answer; none of it runs on the page, in a sheet or a terminal",
         set(HOSTILE.values()) - names,
     )
