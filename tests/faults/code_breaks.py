@@ -43,10 +43,10 @@ BREAKS: tuple[Break, ...] = (
         "tests/faults/test_fuzz_sources.py::test_a_zip_with_a_place_before_its_start_is_refused",
     ),
     Break(
-        "what a zip says of its size is not believed",
+        "what an archive unpacks to is bounded",
         "pipelines/decode.py",
-        "found = stream.read(room + 1)",
-        "found = stream.read()",
+        "if room < 0:",
+        "if False:",
         "tests/faults/test_input_archives.py::test_a_payload_that_unpacks_without_end_is_refused",
     ),
     Break(
