@@ -3,7 +3,7 @@
 Belongs here: bytes without sense, and each source's own fixture damaged at random, below everything that
 would catch an exception. Does not belong here: what one publisher gets wrong in particular (`test_traps_*`).
 
-Runs are the same each time. `TOKENYIELD_FUZZ_EXAMPLES` says how many payloads each source is shown, 12 by
+Runs are the same each time. `TOKENYIELD_FUZZ_EXAMPLES` says how many payloads each source is shown, 40 by
 default; some thousands make a night of it.
 """
 
@@ -35,7 +35,7 @@ from pipelines.seed_shapes import REFERENCE
 from pipelines.seeds import SeedError, fact_files, fact_rows, read_reference
 from pipelines.source import Part, Snapshot, Source, SourceError, read
 
-EXAMPLES = int(os.environ.get("TOKENYIELD_FUZZ_EXAMPLES", "12"))
+EXAMPLES = int(os.environ.get("TOKENYIELD_FUZZ_EXAMPLES", "40"))
 QUICK = settings(
     max_examples=EXAMPLES,
     derandomize=True,
