@@ -103,7 +103,7 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
 
 def _rows(part: Part) -> Iterator[tuple[str, int, dict[str, str]]]:
     if not part.body.startswith(b"PK"):
-        raise SourceError(f"{part.name}: not a zip")
+        raise SourceError(f"{part.name}: not a whole zip: it does not start as one")
     for place, body in unzipped(part.name, part.body):
         name = place.removeprefix(f"{part.name}/")
         named = re.fullmatch(r"([a-z0-9_]+)\.csv", name)
