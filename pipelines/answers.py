@@ -265,7 +265,7 @@ def _print_table(names: list[str], rows: list[tuple[Any, ...]], out: Console) ->
 
     A number in two lines is two numbers: words may be put into several lines, values may not.
     """
-    cells = [["" if value is None else escape(as_text(value)) for value in row] for row in rows]
+    cells = [["" if value is None else escape(_visible(as_text(value))) for value in row] for row in rows]
     columns = [[row[number] for row in cells] for number in range(len(names))]
     titles = [escape(name.replace("_", " ")) for name in names]
     narrow = [_width([title, *column]) for title, column in zip(titles, columns, strict=True)]
@@ -301,6 +301,11 @@ def _print_table(names: list[str], rows: list[tuple[Any, ...]], out: Console) ->
             record.add_row(title, cell)
         out.rule(f"{number} of {len(rows)}", align="left", characters="-", style="none")
         out.print(record)
+
+
+def _visible(text: str) -> str:
+    """A text with everything spelled out that a terminal would act on: colours, titles, directions."""
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
 
 
 def _width(cells: list[str]) -> int:

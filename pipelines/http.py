@@ -30,7 +30,7 @@ import httpx
 
 from pipelines.failure import Failure
 from pipelines.retry import stamina
-from pipelines.source import Part, Request, Source, SourceError
+from pipelines.source import Part, Request, Source, SourceError, repeats_a_key, without_keys
 
 # httpx writes every URL into its log, with the keys that stand in the query.
 logging.getLogger("httpx").setLevel(logging.WARNING)
@@ -48,6 +48,7 @@ ADVICE = {
     "host_not_allowed": "if that host may be trusted, name it in `allowed_hosts`",
     "html_in_place_of_data": "open the URL: it may want a login or have moved",
     "http_status": "401 and 403 want a valid key, 3xx and 404 a new address, 429 and 5xx another time",
+    "key_in_answer": "nothing of it is kept; ask the provider why it repeats keys, and change the key",
     "invalid_request": "check the source's URL, and its key for a line break or an empty variable",
     "next_request_failed": "compare the page with what the source's `next_request` expects",
     "not_https": "give the https address",
@@ -103,7 +104,7 @@ class FetchError(Failure):
     def __str__(self) -> str:
         line = f"{self.source}: {self.what} ({self.url[:SHOWN_URL_LENGTH]}); {ADVICE[self.reason]}"
         # Text from outside may hold line breaks and control characters.
-        return " ".join("".join(c if c.isprintable() else " " for c in line).split())
+        return without_keys(" ".join("".join(c if c.isprintable() else " " for c in line).split()))
 
 
 @dataclass(frozen=True)
@@ -262,6 +263,8 @@ class Fetcher:
                 following = response.next_request
                 if following is None or hop == MAX_REDIRECTS:
                     body = await read_body(response, room)
+                    if repeats_a_key(body):  # stored as received, it would lie on the disk for good
+                        raise FetchError("key_in_answer", "the answer repeats the key that it was asked with")
                     return Part(name, body, redacted(str(ask.url)), response.status_code)
             finally:
                 await response.aclose()
@@ -371,7 +374,7 @@ def connection_error(error: httpx.TransportError, url: str) -> FetchError:
 
 
 def redacted(url: str) -> str:
-    """Return `url` without its fragment, its user and the values of its secret query keys.
+    """Return `url` without its fragment, its user, our keys and the values of its secret query keys.
 
     A key that hides inside another value, as in the return address of a login page, is found too.
     """
@@ -384,7 +387,7 @@ def redacted(url: str) -> str:
         for pair in parts.query.split("&")
     ]
     netloc = re.sub(r"^.*@", "***@", parts.netloc)
-    return parts._replace(netloc=netloc, query="&".join(pairs), fragment="").geturl()
+    return without_keys(parts._replace(netloc=netloc, query="&".join(pairs), fragment="").geturl())
 
 
 def user_agent() -> str:

@@ -72,6 +72,14 @@ def some_text(field: str, value: Any) -> str:
     return value
 
 
+def as_stated(field: str, value: Any) -> str:
+    """Return a text or a number as text, for a key or a note; raises ContractError for anything else.
+
+    NaN and Infinity are no numbers of JSON; written out they would pass for a name.
+    """
+    return value if isinstance(value, str) else str(amount(field, value))
+
+
 def bounded(field: str, value: Any, most: int) -> Decimal:
     """Read an amount of money, a number or a text, in any unit, from 0 to `most`.
 

@@ -8,6 +8,7 @@ Belongs here: the declaration that every file in `sources/` makes, and the accou
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
 from typing import Any
+from urllib.parse import quote
 
 import polars as pl
 
@@ -118,12 +120,37 @@ class KeyMissing(Failure):
     """A source wants a key from the environment and it is not there; the message names the variable."""
 
 
+# Keys that were read here, in the forms in which an answer may repeat them; they leave memory nowhere.
+_KEYS: set[str] = set()
+# What is shorter is no key, and stands in any text.
+SHORTEST_KEY = 8
+
+
 def secret(variable: str) -> str:
     """Return the value of an environment variable that holds a key; raises KeyMissing when it is unset."""
     value = os.environ.get(variable, "").strip()
     if not value:
         raise KeyMissing(f"{variable} is not set; a free key of the provider goes there")
+    if len(value) >= SHORTEST_KEY:
+        _KEYS.update(forms_of_a_key(value))
     return value
+
+
+def forms_of_a_key(key: str) -> set[str]:
+    """The texts by which an answer may repeat a key: plain, as JSON writes it, as addresses write it."""
+    return {key, json.dumps(key)[1:-1], key.replace("/", "\\/"), quote(key, safe=""), quote(key)}
+
+
+def repeats_a_key(body: bytes) -> bool:
+    """Tell whether bytes from outside hold a key that `secret` returned."""
+    return any(key.encode() in body for key in _KEYS)
+
+
+def without_keys(text: str) -> str:
+    """Return a text that may be kept or shown: every key that `secret` returned is `***` in it."""
+    for key in sorted(_KEYS, key=len, reverse=True):
+        text = text.replace(key, "***")
+    return text
 
 
 @dataclass(frozen=True)

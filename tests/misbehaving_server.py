@@ -94,6 +94,9 @@ class Handler(BaseHTTPRequestHandler):
     def ok(self) -> None:
         self.answer(b'{"price": 2.49}')
 
+    def given(self) -> None:
+        self.answer(self.asked.query["body"].encode())
+
     def echo(self) -> None:
         self.answer(json.dumps({"headers": self.asked.headers, "body": self.asked.body.decode()}).encode())
 
@@ -132,6 +135,28 @@ class Handler(BaseHTTPRequestHandler):
 
     def partial_content(self) -> None:
         self.answer(b'{"price"', 206)
+
+    # Keys, said back.
+
+    @property
+    def key(self) -> str:
+        """The key of the request, in whatever header it came."""
+        found = {name.lower(): value for name, value in self.asked.headers.items()}
+        names = ("authorization", "x-api-key", "api_key", "x-apitoken")
+        return next((found[name].removeprefix("Bearer ") for name in names if name in found), "no-key")
+
+    def key_in_a_refusal(self) -> None:
+        self.answer(self.key.encode(), 401, X_Key=self.key, WWW_Authenticate=f"Bearer {self.key}")
+
+    def key_in_a_redirect(self) -> None:
+        self.answer(b"", 302, Location=f"/ok?back={self.key}")
+
+    def key_in_a_redirect_elsewhere(self) -> None:
+        self.answer(b"", 302, Location=f"https://elsewhere.example/{self.key}/{self.key}")
+
+    def key_in_the_status_line(self) -> None:
+        self.close_connection = True
+        self.wfile.write(f"HTTP/1.1 200 {self.key}\r\nContent-Length: x{self.key}\r\n\r\n".encode())
 
     # Redirects: `to` says where.
 

@@ -432,7 +432,7 @@ def test_gpuhunt_version_of_another_time_is_refused(version: bytes) -> None:
 @pytest.mark.parametrize(
     ("members", "message"),
     [
-        ({}, "empty"),
+        ({}, "without files"),
         ({"../azure.csv": offers([{}])}, "no file of a provider"),
         ({"readme.txt": b"x"}, "no file of a provider"),
         ({"azure.csv": offers([{}])[:-20]}, "fields, not"),
@@ -449,8 +449,8 @@ def test_gpuhunt_zip_that_is_not_a_catalogue_is_refused(members: dict[str, bytes
 
 
 def test_gpuhunt_zip_that_unpacks_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipelines.sources.gpuhunt_catalog.MAX_DECODED_BYTES", 1000)
-    with pytest.raises(SourceError, match="unpacks to too much"):
+    monkeypatch.setattr("pipelines.decode.MAX_DECODED_BYTES", 1000)
+    with pytest.raises(SourceError, match="decompresses to more than 1000 bytes"):
         parsed("gpuhunt_catalog", VERSION, zipped({"azure.csv": offers([{}] * 100)}))
 
 

@@ -11,15 +11,13 @@ from __future__ import annotations
 import csv
 import io
 import re
-import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 from pipelines.contracts import ContractError
-from pipelines.decode import MAX_DECODED_BYTES, amount, text
+from pipelines.decode import amount, text, unzipped
 from pipelines.outcomes import CLOCK_TOLERANCE, by, without_duplicates
 from pipelines.source import (
     Accepted,
@@ -104,20 +102,15 @@ def parse(snapshot: Snapshot) -> Iterator[Outcome]:
 
 
 def _rows(part: Part) -> Iterator[tuple[str, int, dict[str, str]]]:
-    try:
-        with zipfile.ZipFile(io.BytesIO(part.body)) as archive:
-            members = archive.infolist()
-            if not members or sum(member.file_size for member in members) > MAX_DECODED_BYTES:
-                raise SourceError(f"{part.name}: the zip is empty or unpacks to too much")
-            for member in members:
-                named = re.fullmatch(r"([a-z0-9_]+)\.csv", member.filename)
-                if not named:
-                    raise SourceError(f"{part.name}: holds {member.filename[:80]!r}, no file of a provider")
-                # Reading a member to its end checks its length and its checksum.
-                for line, row in _csv(member.filename, archive.read(member)):
-                    yield named.group(1), line, row
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError) as error:
-        raise SourceError(f"{part.name}: not a whole zip: {error}") from error
+    if not part.body.startswith(b"PK"):
+        raise SourceError(f"{part.name}: not a whole zip: it does not start as one")
+    for place, body in unzipped(part.name, part.body):
+        name = place.removeprefix(f"{part.name}/")
+        named = re.fullmatch(r"([a-z0-9_]+)\.csv", name)
+        if not named:
+            raise SourceError(f"{part.name}: holds {name[:80]!r}, no file of a provider")
+        for line, row in _csv(name, body):
+            yield named.group(1), line, row
 
 
 def _csv(name: str, body: bytes) -> Iterator[tuple[int, dict[str, str]]]:

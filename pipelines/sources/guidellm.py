@@ -19,7 +19,7 @@ from pipelines.benchmark_files import refuse_others
 from pipelines.contracts import ContractError
 from pipelines.decode import strict_json
 from pipelines.measured import KIND, Beside, count, figure, in_ms, model_name, outcome
-from pipelines.outcomes import at, check_clock, only_part
+from pipelines.outcomes import as_stated, at, check_clock, only_part
 from pipelines.source import Outcome, Part, Rejected, Snapshot, Source, SourceError
 
 READ = "the JSON report of `guidellm benchmark`, schema 1 or 2, is read"
@@ -188,7 +188,8 @@ def _prompts(report: Mapping[str, Any]) -> dict[str, Any]:
     if made.get("kind") != "synthetic_text":
         return {"dataset": made.get("source") or made.get("kind")}
     seed = at(spec, "seed", "value")
-    found = {"dataset": "synthetic_text", "dataset_seed": None if seed is None else str(seed)}
+    stated = None if seed is None else as_stated("config.spec.seed.value", seed)
+    found = {"dataset": "synthetic_text", "dataset_seed": stated}
     if made.get("prefix_buckets") or made.get("turns") not in (None, 1):
         return found  # the prompt that is sent holds a prefix or the turns before it as well
     return {

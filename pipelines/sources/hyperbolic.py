@@ -16,6 +16,7 @@ from typing import Any
 from pipelines.contracts import ContractError
 from pipelines.decode import strict_json
 from pipelines.outcomes import (
+    as_stated,
     availability,
     bounded,
     by,
@@ -134,7 +135,8 @@ def _offer_key(option: dict[str, Any], count: int) -> str:
     nodes = option.get("nodes")
     for node in nodes if isinstance(nodes, list) else []:
         if isinstance(node, dict):
-            traits += [f"{trait} {node[trait]}" for trait in MACHINE_TRAITS if node.get(trait) is not None]
+            known = (trait for trait in MACHINE_TRAITS if node.get(trait) is not None)
+            traits += [f"{trait} {as_stated(trait, node[trait])}" for trait in known]
     return "/".join((gpus, *traits))
 
 

@@ -91,7 +91,7 @@ def _check_context(context: Mapping[str, Any]) -> None:
 def _aggregates(snapshot: Snapshot) -> Iterator[tuple[str, Any]]:
     performance = 0
     for part in snapshot.parts:
-        for name, body in unzipped(part.name, part.body):
+        for name, body in sorted(unzipped(part.name, part.body)):
             document = strict_json(body)
             _check_document(name, document)
             listed = document if isinstance(document, list) else [document]

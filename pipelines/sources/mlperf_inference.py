@@ -20,6 +20,7 @@ from urllib.parse import quote
 from pipelines.contracts import ContractError
 from pipelines.decode import strict_json
 from pipelines.outcomes import (
+    as_stated,
     by,
     only_part,
     plain_number,
@@ -355,7 +356,8 @@ def _remarks(
     if _is_inferred(found):
         yield "marked inferred by the publisher, from another scenario or accuracy target"
     if row.get("Power_Result") is not None:
-        yield f"power of the system: {row['Power_Result']} {row.get('Power_Units')}"
+        power = as_stated("Power_Result", row["Power_Result"])
+        yield f"power of the system: {power} {row.get('Power_Units')}"
     for words, field in (("weights", "weights"), ("software", "software"), ("submitter's notes", "notes")):
         if _text(field, found):
             yield f"{words} as stated: {_text(field, found)}"

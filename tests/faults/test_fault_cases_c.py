@@ -1,7 +1,8 @@
-"""What goes wrong in pipelines and with their readers where it is a matter of time: C-05, C-10 and D-01.
+"""What goes wrong in pipelines and with their readers where it is a matter of time: C-05, C-09, C-10, D-01.
 
-Cases of files, processes and disks stand with what they break: `test_warehouse.py`, `test_killed.py`,
-`test_publish.py`. Time zones of whole copies: `test_time_zones.py`.
+Does not belong here: rows that readers change in silence (`test_fault_cases_c_rows.py`), files, processes and
+disks (`test_fault_cases_c_files.py`), C-11 (`test_publish.py`, with what it breaks). Time zones of whole
+copies: `test_time_zones.py`.
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from bench_world import INDEX, SERIES, point
+from fault_report import Report
 from price_world import Query, published, quote, world
 
 from pipelines import run
@@ -26,7 +28,9 @@ COSTS = "mart.cost_per_million_tokens"
 
 
 @pytest.mark.slow
-def test_c05_of_two_prices_of_one_moment_the_latest_recorded_stands_each_time(tmp_path: Path) -> None:
+def test_c05_of_two_prices_of_one_moment_the_latest_recorded_stands_each_time(
+    tmp_path: Path, report: Report
+) -> None:
     points = [
         point("case-c05", "2026-10-05", result_id=f"r{number}", concurrency=number + 1)
         for number in range(10_000)
@@ -52,6 +56,63 @@ def test_c05_of_two_prices_of_one_moment_the_latest_recorded_stands_each_time(tm
                 ).fetchall()
             )
     assert [tuple(map(float, answer)) for answer in answers] == [(2.60, 10_000, 26_000)]
+    ((_, costs, _),) = answers
+    report(
+        "two prices of one chip and day",
+        "2.40 and 2.60 recorded at different times, 10,000 results joined ten times by eight threads",
+        "the latest recorded price, 2.60, each time",
+        range(costs, len(points)),
+    )
+
+
+# C-09: days of 23 and 25 hours have one tick and one key like any other
+
+ZONES = ("Europe/Berlin", "America/New_York", "Asia/Kolkata")
+CHANGES = ("2026-03-08", "2026-03-29", "2026-10-25", "2026-11-01")
+TICKS = """
+import sys
+from datetime import datetime, timedelta
+from dagster._utils.schedules import schedule_execution_time_iterator
+from pipelines import record
+from pipelines.schedules import SCHEDULES
+
+(daily,) = [found for found in SCHEDULES if found.name == "record_schedule"]
+for day in sys.argv[1:]:
+    start = datetime.fromisoformat(day + "T00:00:00+00:00") - timedelta(days=1)
+    ticks = schedule_execution_time_iterator(
+        start.timestamp(), daily.cron_schedule, daily.execution_timezone, True
+    )
+    for _, tick in zip(range(3), ticks):
+        local = tick.astimezone()
+        print(day, int(tick.timestamp()), record.part(local.astimezone(tick.tzinfo), []).name)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("zone", ZONES)
+def test_c09_a_day_of_23_or_25_hours_has_one_tick_and_one_key(zone: str, report: Report) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", TICKS, *CHANGES],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=PROJECT,
+        env={**os.environ, "TZ": zone},
+    )
+    expected = [
+        f"{change} {int((day + timedelta(hours=23, minutes=52)).timestamp())} yields-{day:%Y-%m-%d}.json"
+        for change in CHANGES
+        for day in (
+            datetime.fromisoformat(f"{change}T00:00:00+00:00") + timedelta(days=step) for step in (-1, 0, 1)
+        )
+    ]
+    assert done.stdout.splitlines() == expected, done.stderr
+    report(
+        "clocks change between summer and winter time",
+        f"the schedule of the record over four changes of 2026, on a host in {zone}",
+        "one tick and one key a UTC day, at 23:52",
+        set(expected) - set(done.stdout.splitlines()),
+    )
 
 
 # C-10: the date of an instant is that of UTC, wherever the machine stands
@@ -64,7 +125,7 @@ INSTANTS = {
 PROGRAM = """
 import sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[2])
+sys.path[:0] = sys.argv[2:]
 import test_fault_cases_c as here
 print(here.priced_days(Path(sys.argv[1])))
 """
@@ -82,9 +143,9 @@ def priced_days(root: Path) -> list[tuple[str, date]]:
     )
 
 
-def test_c10_the_day_of_a_price_is_that_of_utc_in_kolkata_too(tmp_path: Path) -> None:
+def test_c10_the_day_of_a_price_is_that_of_utc_in_kolkata_too(tmp_path: Path, report: Report) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(tmp_path), str(Path(__file__).parent)],
+        [sys.executable, "-c", PROGRAM, str(tmp_path), *map(str, Path(__file__).parents[:2])],
         capture_output=True,
         text=True,
         check=False,
@@ -92,6 +153,12 @@ def test_c10_the_day_of_a_price_is_that_of_utc_in_kolkata_too(tmp_path: Path) ->
         env={**os.environ, "TZ": "Asia/Kolkata"},
     )
     assert done.stdout.strip() == str([(firm, day) for firm, (_, day) in INSTANTS.items()]), done.stderr
+    report(
+        "a price is seen near midnight",
+        "23:30 in New York, in UTC and half past midnight in Berlin, on a host in Kolkata",
+        "the day of each price in UTC",
+        [firm for firm in INSTANTS if firm not in done.stdout],
+    )
 
 
 # D-01: price and result as of a date, with their validity
@@ -120,7 +187,7 @@ def rents(tmp_path_factory: pytest.TempPathFactory) -> Query:
 )
 @pytest.mark.parametrize("flavour", ["as_known", "as_recorded"])
 def test_d01_the_cost_of_a_day_as_known_on_another(
-    rents: Query, flavour: str, day: str, asked_at: str, usd: float, valid_to: date | None
+    rents: Query, report: Report, flavour: str, day: str, asked_at: str, usd: float, valid_to: date | None
 ) -> None:
     found = rents(
         "select cast(usd_per_gpu_hour as double), usd_per_million_tokens, valid_to "
@@ -133,3 +200,9 @@ def test_d01_the_cost_of_a_day_as_known_on_another(
         day,
     )
     assert found == [(usd, pytest.approx(usd / 3.6), valid_to)]
+    report(
+        "a rent is corrected, and asked for as of days before and after",
+        "1.78 becomes 2.00 on 8 September; the cost of a day is asked as known and as recorded",
+        "the rent of that time with the days on which it holds",
+        [usd] if not found else [],
+    )
