@@ -11,6 +11,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime, time
 from functools import cache
 
+import duckdb
+
 from pipelines import alerts, as_known, own_numbers, raw, sql_build, sql_models
 from pipelines import publish as publishing
 from pipelines import record as recording
@@ -44,20 +46,42 @@ def load(
     progress: Callable[[Loaded], None] = lambda loaded: None,
     now: datetime | None = None,
 ) -> list[Loaded]:
-    """Snapshot the seeds and bring raw up to everything stored; `as_of` defaults to now, the clock."""
+    """Snapshot the seeds and bring raw up to everything stored; `as_of` defaults to now, the clock.
+
+    A warehouse that is damaged is set aside, and everything stored is loaded into an empty one.
+    """
     now = now or datetime.now(UTC).replace(microsecond=0)
     store = SnapshotStore(home.snapshots)
     facts = raw.store_seeds(store, SEEDS, now)
-    with Warehouse(home.warehouse).write() as connection:
+    with Warehouse(home.warehouse).write(mends=True) as connection:
         return raw.load(connection, store, facts, as_of or now, progress)
 
 
 def build(home: Home, progress: Callable[[Built], None] = lambda built: None) -> list[Built]:
     """Build every model in one transaction; raises CheckFailed and changes nothing when a check fails."""
     with Warehouse(home.warehouse).write() as connection:
-        built = sql_build.build(connection, models(), sorted((SQL / "checks").glob("*.sql")), progress)
-        connection.execute("delete from raw.build")
-        connection.execute("insert into raw.build select as_of from raw.run")
+        return _build(connection, progress)
+
+
+def rebuild(
+    home: Home,
+    loading: Callable[[Loaded], None] = lambda loaded: None,
+    building: Callable[[Built], None] = lambda built: None,
+    now: datetime | None = None,
+) -> list[Built]:
+    """Load and build everything from the snapshots alone; takes the warehouse's place when all checks passed."""
+    now = now or datetime.now(UTC).replace(microsecond=0)
+    store = SnapshotStore(home.snapshots)
+    facts = raw.store_seeds(store, SEEDS, now)
+    with Warehouse(home.warehouse).write(anew=True) as connection:
+        raw.load(connection, store, facts, now, loading)
+        return _build(connection, building)
+
+
+def _build(connection: duckdb.DuckDBPyConnection, progress: Callable[[Built], None]) -> list[Built]:
+    built = sql_build.build(connection, models(), sorted((SQL / "checks").glob("*.sql")), progress)
+    connection.execute("delete from raw.build")
+    connection.execute("insert into raw.build select as_of from raw.run")
     return built
 
 
