@@ -53,8 +53,8 @@ def require_space(folder: Path, warehouse_bytes: int) -> None:
     free = shutil.disk_usage(folder).free
     if free < wanted:
         raise DiskFull(
-            f"{folder}: {free / MB:.0f} MB are free and a run wants {wanted / MB:.0f} MB (twice the warehouse "
-            "and TOKENYIELD_FREE_MB); nothing was begun. Make room and run it again."
+            f"{folder}: {free / MB:.0f} MB are free and a run wants {wanted / MB:.0f} MB (twice the "
+            "warehouse and TOKENYIELD_FREE_MB); nothing was begun. Make room and run it again."
         )
 
 
@@ -74,8 +74,8 @@ def full_disk_told(where: Path) -> Iterator[None]:
 def full(where: Path) -> str:
     """The one line of a disk that ran full."""
     return (
-        f"{where}: no room left to write (disk, quota or file size limit); nothing that was there is changed. "
-        "Make room and run it again."
+        f"{where}: no room left to write (disk, quota or file size limit); nothing that was there is "
+        "changed. Make room and run it again."
     )
 
 

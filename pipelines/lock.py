@@ -48,9 +48,7 @@ def waiting(
     on: type[Exception] | Callable[[Exception], bool], wait_seconds: float
 ) -> Iterator[AbstractContextManager[object]]:
     """Attempts until one succeeds or `wait_seconds` are over; `on` is what means "not yet"."""
-    return stamina.retry_context(
-        on=on, attempts=None, timeout=wait_seconds, wait_initial=0.1, wait_max=2.0
-    )
+    return stamina.retry_context(on=on, attempts=None, timeout=wait_seconds, wait_initial=0.1, wait_max=2.0)
 
 
 def told_busy(what: Path, holder: str, wait_seconds: float) -> str:

@@ -63,19 +63,18 @@ def build(home: Home, progress: Callable[[Built], None] = lambda built: None) ->
         return _build(connection, progress)
 
 
-def rebuild(
-    home: Home,
-    loading: Callable[[Loaded], None] = lambda loaded: None,
-    building: Callable[[Built], None] = lambda built: None,
-    now: datetime | None = None,
-) -> list[Built]:
-    """Load and build everything from the snapshots alone; takes the warehouse's place when all checks passed."""
+def rebuild(home: Home, told: Callable[[str], None], now: datetime | None = None) -> list[Built]:
+    """Load and build everything from the snapshots alone, in one transaction on an empty warehouse.
+
+    It takes the place of the one that is there when every check has passed; `told` gets lines of progress.
+    """
     now = now or datetime.now(UTC).replace(microsecond=0)
     store = SnapshotStore(home.snapshots)
     facts = raw.store_seeds(store, SEEDS, now)
     with Warehouse(home.warehouse).write(anew=True) as connection:
-        raw.load(connection, store, facts, now, loading)
-        return _build(connection, building)
+        loaded = raw.load(connection, store, facts, now)
+        told(f"raw  {len(loaded)} payloads loaded")
+        return _build(connection, lambda built: told(f"{built.model.name}  {built.rows} rows"))
 
 
 def _build(connection: duckdb.DuckDBPyConnection, progress: Callable[[Built], None]) -> list[Built]:

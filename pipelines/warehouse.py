@@ -7,7 +7,7 @@ never open this file; they read the published copy.
     var/warehouse.duckdb                        the last committed state; no run writes into it
                         .seal                   what its bytes are (`seal.py`)
                         .lock                   held by the run that writes
-                        .unfinished             the copy that the writing run works on; takes its place at the end
+                        .unfinished             the copy that a run writes to; takes its place at the end
                         .set-aside-<moment>     one that was damaged, kept to be looked at
     var/spill/                                  what does not fit into memory, a folder for each connection
 """
@@ -63,9 +63,9 @@ class Warehouse:
     def write(self, mends: bool = False, anew: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
         """One transaction on a copy, which takes the file's place when the block ends; else nothing happened.
 
-        A run that is killed, or that has no room, leaves the file of before. mends: where that one is damaged,
-        set it aside and begin an empty one, for whoever fills it from nothing. anew: begin an empty one
-        in any case. Raises WarehouseBusy, WarehouseUnreadable or DiskFull.
+        A run that is killed, or that has no room, leaves the file of before. mends: where that one is
+        damaged, set it aside and begin an empty one, for whoever fills it from nothing. anew: begin an empty
+        one in any case. Raises WarehouseBusy, WarehouseUnreadable or DiskFull.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._alone(), limits.full_disk_told(self.path):
@@ -161,7 +161,7 @@ class Warehouse:
             log.warning(f"{self.path} {fault}{told}. It is made anew from the snapshots.")
 
     def _set_aside(self) -> str:
-        """Move the file and its log away under one name; returns that in words, empty where there was none."""
+        """Move the file and its log away under one name; returns that in words, empty where none was."""
         aside = self.path.with_name(f"{self.path.name}.set-aside-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}")
         moved = [path for path in (self.path, _wal_of(self.path)) if path.exists()]
         for path, new in zip((self.path, _wal_of(self.path)), (aside, _wal_of(aside)), strict=True):
@@ -253,7 +253,7 @@ def _spill_folder(root: Path) -> Iterator[Path]:
 def _rows(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
     """The rows of every table, counted."""
     tables = connection.execute(
-        "select format('\"{}\".\"{}\"', schema_name, table_name) from duckdb_tables() where not temporary"
+        'select format(\'"{}"."{}"\', schema_name, table_name) from duckdb_tables() where not temporary'
     ).fetchall()
     if not tables:
         return {}
