@@ -33,7 +33,6 @@ from pipelines.failure import Failure
 
 # Part of DuckDB's own message; anything less would also fit a path or a text inside the file.
 HELD = "Could not set lock on file"
-OF_ANOTHER_VERSION = "Trying to read a database file with version number"
 KEPT_ASIDE = 3
 CURE = "`tokenyield build` sets it aside and makes it anew from the snapshots."
 
@@ -152,10 +151,9 @@ class Warehouse:
             try:
                 with self._connected(lambda: _open(self.path, read_only=True)):
                     return
-            except WarehouseUnreadable as error:
-                if OF_ANOTHER_VERSION not in str(error):
-                    raise
-                fault = f"was written by another DuckDB than this one, {duckdb.__version__}"
+            except WarehouseUnreadable:
+                (*_, left) = seal.read(self.path) or ()
+                fault = f"was left by DuckDB {left.duckdb} and is not read by this one, {duckdb.__version__}"
         if fault:
             told = self._set_aside()
             log.warning(f"{self.path} {fault}{told}. It is made anew from the snapshots.")
@@ -214,6 +212,8 @@ class Warehouse:
             for attempt in lock.waiting(is_held, self.wait_seconds):
                 with attempt:
                     return open_it()
+        except duckdb.OutOfMemoryException:
+            raise  # which says nothing about the file
         except duckdb.Error as error:
             if limits.is_full(error):
                 raise limits.DiskFull(limits.full(self.path)) from error
