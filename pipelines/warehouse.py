@@ -84,7 +84,8 @@ class Warehouse:
                 connection.execute("commit")
                 # Closing does it too, and says nothing when there is no room for it.
                 connection.execute("checkpoint")
-            self._put_in_place(rows)
+            self._read_back(self._unfinished, rows)
+            self._put_in_place()
 
     @contextmanager
     def read(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -100,6 +101,9 @@ class Warehouse:
         new = f"attach '{_quoted(target)}' as published (storage_version '{storage_version}')"
         with self._connected(lambda: self._attached(new)) as connection:
             yield connection
+            rows = _rows(connection, "published")
+            connection.execute("checkpoint published")
+        self._read_back(target, rows)
 
     @contextmanager
     def scratch(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -172,10 +176,17 @@ class Warehouse:
             _wal_of(old).unlink(missing_ok=True)
         return f"; it is set aside as {aside.name}" if moved else ""
 
-    def _put_in_place(self, rows: dict[str, int]) -> None:
-        with self._connected(lambda: _open(self._unfinished, read_only=True)) as reader:
-            if (found := _rows(reader)) != rows:
-                raise RowsLost(f"{self.path}: committed {rows}, found {found}; the last good one stays")
+    def _read_back(self, made: Path, rows: dict[str, int]) -> None:
+        with self._connected(lambda: _open(made, read_only=True)) as reader:
+            found = _rows(reader)
+        wrong = sorted(name for name in rows.keys() | found.keys() if rows.get(name) != found.get(name))
+        if wrong or _wal_of(made).exists():
+            raise RowsLost(
+                f"{made}: what was committed is not all in the file ({', '.join(wrong) or 'a log is left'}); "
+                "the last good one stays. Run it again, and look after the disk."
+            )
+
+    def _put_in_place(self) -> None:
         seal.sync(self._unfinished)
         made = seal.of(self._unfinished)
         seal.write(self.path, [*(seal.read(self.path) or ())[-1:], made])
@@ -250,15 +261,16 @@ def _spill_folder(root: Path) -> Iterator[Path]:
         os.close(descriptor)
 
 
-def _rows(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
-    """The rows of every table, counted."""
+def _rows(connection: duckdb.DuckDBPyConnection, database: str | None = None) -> dict[str, int]:
+    """The rows of every table of a database, by default of the one in use, counted."""
     tables = connection.execute(
-        'select format(\'"{}"."{}"\', schema_name, table_name) from duckdb_tables() where not temporary'
+        "select schema_name || '.' || table_name, "
+        """format('"{}"."{}"."{}"', database_name, schema_name, table_name) from duckdb_tables() """
+        "where not temporary and database_name = coalesce(?, current_database())",
+        [database],
     ).fetchall()
-    if not tables:
-        return {}
-    counts = " union all ".join(f"select '{_quoted(name)}', count(*) from {name}" for (name,) in tables)
-    return dict(connection.execute(counts).fetchall())
+    counts = " union all ".join(f"select '{_quoted(name)}', count(*) from {full}" for name, full in tables)
+    return dict(connection.execute(counts).fetchall()) if tables else {}
 
 
 def _wal_of(path: Path) -> Path:

@@ -68,7 +68,7 @@ def process(home: Home, step: str, before: str = "", **environment: str) -> subp
     """A process that runs a step of this module and ends as the command does; `before` is run first."""
     code = (
         "import os, resource, signal, sys\nfrom pathlib import Path\n"
-        "import small_home\nfrom pipelines import cli, publish, seal, warehouse\nfrom pipelines.home import Home\n"
+        "import small_home\nfrom pipelines import cli, publish, warehouse\nfrom pipelines.home import Home\n"
         f"home = Home(Path({str(home.root)!r}))\n{before}\n"
         f"cli.app = lambda: small_home.{step}(home)\ncli.main()\n"
     )

@@ -1,4 +1,4 @@
-"""A warehouse that is not as it was left is noticed, set aside and made anew; nothing smaller passes for it."""
+"""A warehouse that is not as it was left is noticed, set aside and made anew; nothing less passes for it."""
 
 from __future__ import annotations
 
@@ -225,13 +225,17 @@ def test_a_run_killed_while_its_file_takes_its_place_looks_like_no_damage(good, 
     )
 
 
+def write(home: Home, statements: str) -> None:
+    with Warehouse(home.warehouse).write() as connection:
+        connection.execute(statements).fetchall()
+
+
 def test_an_error_of_a_model_is_no_damage(good, home, report):
-    with pytest.raises(duckdb.BinderException), Warehouse(home.warehouse).write() as connection:
-        connection.execute("drop table mart.chip")
-        connection.execute("select no_such_column from raw.chip")
-    with pytest.raises(duckdb.OutOfMemoryException), Warehouse(home.warehouse).write() as connection:
-        connection.execute("set memory_limit = '8MB'")
-        connection.execute("select list(range) over (), range from range(3000000)").fetchone()
+    wrong = "select no_such_column from raw.chip"
+    too_much = "set memory_limit = '8MB'; select list(range) over (), range from range(3000000)"
+    for query, error in ((wrong, duckdb.BinderException), (too_much, duckdb.OutOfMemoryException)):
+        with pytest.raises(error):
+            write(home, f"drop table mart.chip; {query}")
     assert list(home.root.glob("*.set-aside-*")) == []
     lost = small_home.lost(good[1], home)
     assert lost == []
