@@ -77,6 +77,7 @@ def process(home: Home, step: str, before: str = "", **environment: str) -> subp
         [sys.executable, "-c", code],
         cwd=PROJECT,
         env={**os.environ, "PYTHONPATH": path, **environment},
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

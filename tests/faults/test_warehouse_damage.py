@@ -144,6 +144,7 @@ def test_a_damaged_warehouse_is_set_aside_and_made_anew(good, home, caplog, repo
     report(fault, "the file changed between two runs", "one line; set aside, made anew in the same run", lost)
 
 
+@pytest.mark.slow
 def test_every_flipped_byte_is_noticed(good, home, report):
     size, chance = home.warehouse.stat().st_size, random.Random(1)
     # The headers whole, in which DuckDB would take an older one for the newest, and places all over the file.
@@ -172,6 +173,7 @@ warehouse._rows = die
 """
 
 
+@pytest.mark.slow
 def test_a_log_left_by_a_killed_run_is_no_danger_wherever_it_is_damaged(good, home, tmp_path, report):
     code, _ = small_home.ended(small_home.process(home, "model", KILLED_AFTER_COMMIT))
     assert code == -signal.SIGKILL
@@ -204,6 +206,7 @@ os.replace = replace
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_a_run_killed_while_its_file_takes_its_place_looks_like_no_damage(good, home, caplog, report, number):
     code, _ = small_home.ended(small_home.process(home, "model", DIES_AT.format(number=number)))
