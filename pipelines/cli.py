@@ -24,7 +24,7 @@ import duckdb
 import typer
 from rich.console import Console
 
-from pipelines import answers, completion
+from pipelines import answers, completion, limits
 from pipelines.failure import Failure
 from pipelines.home import PROJECT, SEEDS, Home
 
@@ -73,19 +73,38 @@ def build(
     if moment and moment > datetime.now(UTC):
         raise typer.BadParameter(f"--as-of {as_of} lies in the future: nobody knows what will be known then")
     home = Home.from_environment()
+    _execute(home, "build", {"raw": {"config": {"as_of": moment.isoformat()}}} if moment else {})
+    answers.print_headline(home)
+
+
+@app.command(rich_help_panel=MAKE)
+def rebuild() -> None:
+    """Make the warehouse anew from what is stored alone, then record, publish and show as `build` does.
+
+    The one that is there stays until the new one has passed every check. `build` does the same by itself
+    where the warehouse is damaged or gone.
+    """
+    from pipelines import run
+
+    home = Home.from_environment()
+    built = run.rebuild(home, lambda line: errors.print(line, markup=False))
+    errors.print(f"rebuilt  {len(built)} tables from the snapshots alone", markup=False)
+    for job in ("record", "publish"):
+        _execute(home, job)
+    answers.print_headline(home)
+
+
+def _execute(home: Home, job: str, ops: dict[str, Any] | None = None) -> None:
     dagster_home(home)
     import dagster as dg
 
     from pipelines.definitions import defs
 
-    config: dict[str, Any] = {"loggers": {"console": {}}}
-    if moment:
-        config["ops"] = {"raw": {"config": {"as_of": moment.isoformat()}}}
+    config = {"loggers": {"console": {}}, "ops": ops or {}}
     with dg.DagsterInstance.get() as instance:
-        result = defs.resolve_job_def("build").execute_in_process(instance=instance, run_config=config)
+        result = defs.resolve_job_def(job).execute_in_process(instance=instance, run_config=config)
     if not result.success:
         raise Failure("the run did not succeed; `tokenyield dev` shows its log")
-    answers.print_headline(home)
 
 
 @app.command(rich_help_panel=MAKE)
@@ -432,6 +451,11 @@ def main() -> None:
         errors.print(f"error: {' '.join([first, *near])}", markup=False)
     except (Failure, OSError) as error:
         errors.print(f"error: {error}", markup=False)
+    except Exception as error:
+        # Such as the history of runs, which Dagster keeps in SQLite.
+        if not limits.is_full(error):
+            raise
+        errors.print(f"error: {limits.full(Home.from_environment().root)}", markup=False)
     else:
         return
     sys.exit(1)

@@ -27,7 +27,7 @@ from typing import Any
 
 import duckdb
 
-from pipelines import cut, dictionary, feed, page
+from pipelines import cut, dictionary, feed, limits, lock, page
 from pipelines.failure import Failure
 from pipelines.macros import Macro, tables_read
 from pipelines.sql_models import Model
@@ -73,11 +73,25 @@ def publish(
 ) -> Published:
     """Write a new version from the last committed build and move `current` to it.
 
-    Raises PublishRefused when the last run loaded facts but did not finish its models and checks.
+    Raises PublishRefused when the last run loaded facts but did not finish its models and checks, Busy when
+    another process publishes for longer than a run waits, DiskFull, and what opening the warehouse raises.
     """
     root.mkdir(parents=True, exist_ok=True)
-    for leftover in root.glob(f"{UNFINISHED}*"):
-        shutil.rmtree(leftover, ignore_errors=True)
+    # Beside the folder: what lies in it is for readers.
+    with (
+        lock.held(root.with_name(f"{root.name}.lock"), root, warehouse.wait_seconds),
+        limits.full_disk_told(root),
+    ):
+        for leftover in root.glob(f"{UNFINISHED}*"):
+            _remove(leftover)
+        if warehouse.path.exists():
+            limits.require_space(root, warehouse.path.stat().st_size)
+        return _publish(warehouse, models, macros, root)
+
+
+def _publish(
+    warehouse: Warehouse, models: Mapping[str, Model], macros: Iterable[Macro], root: Path
+) -> Published:
     version = f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}"
     unfinished = root / f"{UNFINISHED}{version}"
     (unfinished / "parquet").mkdir(parents=True)
@@ -110,6 +124,13 @@ def publish(
     _forget_old(root, version)
     rows = sum(table["rows"] for table in tables.values())
     return Published(root / version, as_of, len(tables), rows, withheld)
+
+
+def _remove(leftover: Path) -> None:
+    if leftover.is_dir() and not leftover.is_symlink():
+        shutil.rmtree(leftover, ignore_errors=True)
+    else:
+        leftover.unlink(missing_ok=True)
 
 
 def _finished_as_of(connection: duckdb.DuckDBPyConnection) -> datetime:

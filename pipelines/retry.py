@@ -6,9 +6,13 @@ stamina reports through structlog, which prints to standard output, among the ro
 
 from __future__ import annotations
 
+import logging
+
 import stamina
 from stamina.instrumentation import LoggingOnRetryHook, set_on_retry_hooks
 
 set_on_retry_hooks([LoggingOnRetryHook])
+# Without a handler Python prints a warning to standard error, and this one has no words in it.
+logging.getLogger("stamina").addHandler(logging.NullHandler())
 
 __all__ = ["stamina"]

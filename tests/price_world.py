@@ -19,7 +19,7 @@ from typing import Any
 
 import polars as pl
 
-from pipelines import raw, run, sql_build, sql_models
+from pipelines import raw, run, seal, sql_build, sql_models
 from pipelines.contracts import ROW_KINDS, checked, frame
 from pipelines.home import Home
 from pipelines.warehouse import Warehouse
@@ -98,14 +98,14 @@ def look(source: str, at: str | datetime, **meta: Any) -> Row:
 
 
 @cache
-def _seeds_alone() -> bytes:
+def _seeds_alone() -> tuple[bytes, bytes]:
     with tempfile.TemporaryDirectory() as folder:
         home = Home(Path(folder))
         run.load(home, AS_OF)
         with Warehouse(home.warehouse).write() as connection:
             # Stored long before any row of a test, so that a past that is asked for has them.
             connection.execute("update raw.snapshot set observed_at = $1, recorded_at = $1", [LONG_AGO])
-        return home.warehouse.read_bytes()
+        return home.warehouse.read_bytes(), seal.beside(home.warehouse).read_bytes()
 
 
 def world(
@@ -128,7 +128,8 @@ def world(
     """
     home = Home(root)
     home.warehouse.parent.mkdir(parents=True, exist_ok=True)
-    home.warehouse.write_bytes(_seeds_alone())
+    for path, body in zip((home.warehouse, seal.beside(home.warehouse)), _seeds_alone(), strict=True):
+        path.write_bytes(body)
     warehouse = Warehouse(home.warehouse)
     with warehouse.write() as connection:
         connection.execute("update raw.run set as_of = ?", [as_of])

@@ -88,8 +88,10 @@ def test_the_file_is_free_after_an_exception(warehouse):
     assert "2.49" in read_elsewhere(warehouse.path)
 
 
-def test_closing_leaves_no_log_behind(warehouse):
-    assert [path.name for path in warehouse.path.parent.iterdir()] == ["warehouse.duckdb"]
+def test_closing_leaves_the_file_its_seal_and_a_free_lock_behind(warehouse):
+    names = ["spill", "warehouse.duckdb", "warehouse.duckdb.lock", "warehouse.duckdb.seal"]
+    assert sorted(path.name for path in warehouse.path.parent.iterdir()) == names
+    assert list(warehouse.spill.iterdir()) == []
 
 
 def test_a_reader_cannot_write(warehouse):

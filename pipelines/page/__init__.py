@@ -17,7 +17,7 @@ import jinja2
 from markupsafe import Markup
 
 from pipelines.page import data, words
-from pipelines.warehouse import Warehouse
+from pipelines.warehouse import read_only
 
 HERE = Path(__file__).parent
 FILE = "index.html"
@@ -33,7 +33,7 @@ def write(folder: Path, version: str, as_of: datetime) -> None:
 
     `as_of` is the moment of the version's facts, in UTC. A number that is not finite raises ValueError.
     """
-    with Warehouse(folder / "tokenyield.duckdb").read() as connection:
+    with read_only(folder / "tokenyield.duckdb") as connection:
         tables = data.ask(connection)
     (folder / "page").mkdir()
     for name, table in tables.items():
