@@ -48,6 +48,7 @@ NOT_RUN = {
     ".venv/bin/tokenyield --install-completion": "writes into the user's shell; test_completion.py",
     ".venv/bin/tokenyield serve --port 8787": "serves until it is stopped; test_serve.py",
     ".venv/bin/tokenyield import SOURCE PATH...": "a form to fill in",
+    ".venv/bin/tokenyield rebuild": "a minute; faults/test_warehouse_rebuilt.py",
     ".venv/bin/tokenyield build": "a minute; the embedded home is built by the same steps",
     ".venv/bin/tokenyield reproduce": "half a minute; test_reproduce.py",
     ".venv/bin/tokenyield reproduce 2026-11-30": "a build; test_reproduce.py",

@@ -105,13 +105,14 @@ def test_the_sources_of_the_package_are_those_that_may_be_passed_on(package, emb
 # Counts, ranks and places; `value` and its like stand beside a column that says their unit.
 UNITLESS = {
     "acceptance_length", "accepted", "after_value", "attempts", "before_value", "candidates",
-    "change_note_count", "completed_requests", "concurrency", "crossing", "decimals", "ep", "fact_count",
-    "failed_requests", "headline_order", "history_votes", "knot", "knots", "log_slope", "noise_repeat_count",
-    "not_applicable", "observation_count", "part", "planned_requests", "prefill_ep", "prefill_tp",
-    "prefill_workers", "provider_count", "quote_count", "rank", "rejected", "row_number", "row_order",
-    "sample_count", "scale_up_domain", "sessions", "snapshots", "standard_error", "succeeded_jobs",
-    "successes", "threshold", "total_jobs", "tp", "unmapped_names", "value", "value_stated", "weight",
-    "workers",
+    "change_note_count", "completed_requests", "concurrency", "crossing", "damaged_snapshots", "decimals",
+    "ep", "fact_count", "failed_looks", "failed_requests", "headline_order", "history_votes", "knot",
+    "knots", "later_snapshots", "log_slope", "newest_accepted", "newest_candidates",
+    "newest_not_applicable", "newest_rejected", "noise_repeat_count", "not_applicable", "observation_count",
+    "part", "planned_requests", "prefill_ep", "prefill_tp", "prefill_workers", "provider_count",
+    "quote_count", "rank", "rejected", "row_number", "row_order", "sample_count", "scale_up_domain",
+    "sessions", "slices", "snapshots", "standard_error", "succeeded_jobs", "successes", "threshold",
+    "total_jobs", "tp", "unmapped_names", "value", "value_stated", "weight", "workers",
 }  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from price_world import world
 from pipelines import as_known, run
 from pipelines import publish as publishing
 from pipelines.home import PROJECT, Home
+from pipelines.limits import DiskFull
 from pipelines.publish import KEPT_VERSIONS, Published, PublishRefused, fingerprint_query
 from pipelines.raw import OWN_TABLES
 from pipelines.sql_build import build
@@ -416,7 +417,7 @@ def test_an_error_while_publishing_leaves_the_last_good_version(small, tmp_path,
 
     with monkeypatch.context() as patched:
         patched.setattr("os.fsync", full)
-        with pytest.raises(OSError, match="No space left"):
+        with pytest.raises(DiskFull, match="published: no room left to write"):
             publish(*small, root)
     assert published_value(root) == (2000, 0, 0)
     assert sorted(path.name for path in root.iterdir()) == [first.folder.name, "current"]

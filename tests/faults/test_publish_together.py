@@ -103,9 +103,7 @@ def test_a_holder_that_never_ends_is_named(good, home, report, step, stops):
     assert not list(home.root.glob("*.unfinished"))
     lost = small_home.lost(good[1], home) + [name for name in before if name not in versions(home)]
     assert lost == []
-    report(
-        f"a holder that never ends: {step}", "stopped for good, then kill -9", "named; then swept up", lost
-    )
+    report(f"a holder that never ends: {step}", "stopped for good, then killed", "named; then swept up", lost)
 
 
 READS = """
