@@ -17,7 +17,6 @@ from pathlib import Path
 
 import duckdb
 
-
 # What this process has found to be good: a run opens its file several times, and reads all of it once.
 _vouched: dict[Path, tuple[object, ...]] = {}
 

@@ -198,7 +198,7 @@ class Warehouse:
             connection.execute("set TimeZone = 'UTC'")
             connection.execute(f"set temp_directory = '{_quoted(place)}'")
             if memory := limits.memory_limit():
-                connection.execute(f"set memory_limit = '{memory}'")
+                connection.execute(f"set memory_limit = '{_quoted(memory)}'")
             yield connection
 
     def _connect(self, open_it: Callable[[], duckdb.DuckDBPyConnection]) -> duckdb.DuckDBPyConnection:
