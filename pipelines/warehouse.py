@@ -9,17 +9,15 @@ never open this file; they read the published copy.
                         .lock                   held by the run that writes
                         .unfinished             the copy that a run writes to; takes its place at the end
                         .set-aside-<moment>     one that was damaged, kept to be looked at
-    var/spill/                                  what does not fit into memory, a folder for each connection
+    var/spill/                                  what does not fit into memory (`spill.py`)
 """
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
@@ -28,7 +26,7 @@ from pathlib import Path
 import duckdb
 import polars as pl
 
-from pipelines import limits, lock, seal
+from pipelines import limits, lock, seal, spill
 from pipelines.failure import Failure
 
 # Part of DuckDB's own message; anything less would also fit a path or a text inside the file.
@@ -129,19 +127,7 @@ class Warehouse:
     def _sweep(self) -> None:
         for left in (self._unfinished, _wal_of(self._unfinished)):
             left.unlink(missing_ok=True)
-        for folder in self.spill.iterdir() if self.spill.is_dir() else ():
-            # Its connection holds it, and the kernel lets go of what a killed one held.
-            if not folder.is_dir():
-                folder.unlink(missing_ok=True)
-                continue
-            descriptor = os.open(folder, os.O_RDONLY)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(folder, ignore_errors=True)
-            except BlockingIOError:
-                continue
-            finally:
-                os.close(descriptor)
+        spill.sweep(self.spill)
 
     def _vouch(self) -> None:
         fault = seal.fault(self.path)
@@ -207,12 +193,12 @@ class Warehouse:
     def _connected(
         self, open_it: Callable[[], duckdb.DuckDBPyConnection]
     ) -> Iterator[duckdb.DuckDBPyConnection]:
-        with _spill_folder(self.spill) as spill, closing(self._connect(open_it)) as connection:
+        with spill.folder(self.spill) as place, closing(self._connect(open_it)) as connection:
             # The date of an instant depends on the session's zone; every connection is UTC.
             connection.execute("set TimeZone = 'UTC'")
-            connection.execute(f"set temp_directory = '{_quoted(spill)}'")
+            connection.execute(f"set temp_directory = '{_quoted(place)}'")
             if memory := limits.memory_limit():
-                connection.execute(f"set memory_limit = '{memory}'")
+                connection.execute(f"set memory_limit = '{_quoted(memory)}'")
             yield connection
 
     def _connect(self, open_it: Callable[[], duckdb.DuckDBPyConnection]) -> duckdb.DuckDBPyConnection:
@@ -245,20 +231,6 @@ def read_only(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect(str(path), read_only=True) as connection:
         connection.execute("set TimeZone = 'UTC'")
         yield connection
-
-
-@contextmanager
-def _spill_folder(root: Path) -> Iterator[Path]:
-    """A folder below `root` that is held as long as it is used, so that nobody sweeps it away."""
-    root.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(dir=root))
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        os.close(descriptor)
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, database: str | None = None) -> dict[str, int]:

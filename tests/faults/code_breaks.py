@@ -199,8 +199,8 @@ BREAKS: tuple[Break, ...] = (
     ),
     Break(
         "what a living connection spills is not swept away",
-        "pipelines/warehouse.py",
-        "fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)",
+        "pipelines/spill.py",
+        "fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)",
         "pass",
         "tests/faults/test_disk_full.py"
         "::test_what_a_killed_run_spilled_is_swept_away_and_what_a_living_one_spills_is_not",

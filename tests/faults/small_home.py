@@ -1,6 +1,6 @@
 """A home in little: the seeds as they are stored, a few models, published within a second.
 
-Belongs here: its steps, its fingerprints, and a process that runs one of them as the command does. Does not
+Belongs here: its steps, its fingerprints, and processes that run one of them, or the command. Does not
 belong here: any fault.
 """
 
@@ -88,3 +88,15 @@ def ended(found: subprocess.Popen[str]) -> tuple[int, str]:
     """Exit code and standard error of a process, within two minutes."""
     _, told = found.communicate(timeout=120)
     return found.returncode, told
+
+
+def command(home: Home, *words: str) -> subprocess.CompletedProcess[str]:
+    """The whole `tokenyield` command on a home."""
+    return subprocess.run(
+        [sys.executable, "-m", "pipelines.cli", *words],
+        cwd=PROJECT,
+        env={**os.environ, "TOKENYIELD_HOME": str(home.root)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )

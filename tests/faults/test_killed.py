@@ -207,21 +207,14 @@ def test_a_run_that_is_killed_leaves_a_whole_copy(world, tmp_path, report, stage
 
 
 @pytest.mark.slow
-def test_a_first_build_that_is_killed_twice_leaves_nothing_that_stops_the_next(world, tmp_path, report):
+def test_a_first_build_that_is_killed_leaves_nothing_that_stops_the_next(world, tmp_path, report):
     """The real command, with every model, from an empty home."""
     home = Home(tmp_path / "home")
-    places = (
-        ("pipelines.sql_build:_comment", "after", 60),
-        ("pipelines.publish:_copy_comments", "after", 5),
-    )
-    bytes_before: dict[str, bytes] = {}
-    for place in places:
-        killed = command(world.project, home, *map(str, place))
-        assert killed.returncode == -signal.SIGKILL, killed.stderr
-        assert not home.current_database.exists()
-        bytes_after = stored(home)
-        assert lost(bytes_before, bytes_after) == []
-        bytes_before = bytes_after
+    killed = command(world.project, home, "pipelines.publish:_copy_comments", "after", "5")
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert not home.current_database.exists()
+    bytes_before = stored(home)
+    assert bytes_before
 
     done = command(world.project, home)
     assert done.returncode == 0, done.stderr
@@ -232,8 +225,8 @@ def test_a_first_build_that_is_killed_twice_leaves_nothing_that_stops_the_next(w
     missing = lost(bytes_before, stored(home))
     assert missing == []
     report(
-        "the very first build is killed, and the second one, too",
-        "SIGKILL of `tokenyield build` after 60 models, then while tables are copied",
-        "no copy at all after each; the third build publishes a whole one",
+        "the very first build is killed",
+        "SIGKILL of `tokenyield build` while tables are copied",
+        "no copy at all; the second build publishes a whole one",
         missing,
     )

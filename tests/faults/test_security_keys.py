@@ -19,6 +19,7 @@ from urllib.parse import quote, quote_plus
 import duckdb
 import pytest
 from fault_report import Report
+from faults.few_seeds import small_project
 from misbehaving_server import MisbehavingServer
 
 from pipelines import source
@@ -170,11 +171,11 @@ def tables(path: Path) -> bytes:
 def test_no_key_and_no_path_is_left_anywhere_by_a_fetch_a_build_and_a_publication(
     tmp_path: Path, report: Report
 ) -> None:
-    home = Home(tmp_path / "home-of-keys")
+    home, project = Home(tmp_path / "home-of-keys"), small_project(tmp_path / "project")
     with MisbehavingServer() as server:
         done = subprocess.run(
             [sys.executable, "-c", RUN, server.url(""), *map(str, Path(__file__).parents[:2])],
-            cwd=PROJECT,
+            cwd=project,
             capture_output=True,
             text=True,
             check=False,
@@ -184,7 +185,7 @@ def test_no_key_and_no_path_is_left_anywhere_by_a_fetch_a_build_and_a_publicatio
                 **KEYS,
                 "TOKENYIELD_HOME": str(home.root),
                 "TOKENYIELD_WEBHOOK_URL": server.url(f"/missing?key={HOOK_KEY}"),
-                "PYTHONPATH": str(PROJECT),
+                "PYTHONPATH": str(project),
             },
         )
         assert any(asked.query.get("key") == HOOK_KEY for asked in server.asked)
@@ -206,7 +207,7 @@ def test_no_key_and_no_path_is_left_anywhere_by_a_fetch_a_build_and_a_publicatio
 
     published = {name: body for name, body in left.items() if name.startswith("published/")}
     assert [name for name in published if name.endswith("index.html")]
-    places = [str(home.root), str(tmp_path), str(PROJECT), "X-Key", *HEADERS]
+    places = [str(home.root), str(project), str(tmp_path), str(PROJECT), "X-Key", *HEADERS]
     host = socket.gethostname()
     places += [host] if len(host) > 5 and host != "localhost" else []
     leaks = {

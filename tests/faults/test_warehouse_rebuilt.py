@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,7 +13,7 @@ from price_world import AS_OF, days, quote, world
 from small_home import Fingerprints
 
 from pipelines import run, seal, sql_build
-from pipelines.home import PROJECT, Home
+from pipelines.home import Home
 from pipelines.publish import STORAGE_VERSION, fingerprint_query
 from pipelines.sql_build import CheckFailed
 from pipelines.warehouse import Warehouse
@@ -71,14 +68,7 @@ def test_a_rebuild_that_fails_leaves_the_warehouse_that_is_there(good, home, rep
 @pytest.mark.slow
 def test_the_command_rebuilds_and_publishes(tmp_path, report):
     home = Home(tmp_path / "home")
-    done = subprocess.run(
-        [sys.executable, "-m", "pipelines.cli", "rebuild"],
-        cwd=PROJECT,
-        env={**os.environ, "TOKENYIELD_HOME": str(home.root)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = small_home.command(home, "rebuild")
     assert done.returncode == 0, done.stderr
     assert f"rebuilt  {len(run.models())} tables from the snapshots alone" in done.stderr
     assert "published  " in done.stderr
