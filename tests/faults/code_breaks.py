@@ -1,7 +1,7 @@
 """Guards of the code, each with the change that breaks it and the test that must go red then.
 
 Belongs here: the list alone. `make reliability` makes each change in a copy of the project and runs its test;
-`test_documents.py` sees that each place still stands in the code once.
+`test_reliability.py` sees that each place still stands in the code once.
 """
 
 from __future__ import annotations

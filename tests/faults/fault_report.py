@@ -63,7 +63,15 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         told = "{fault} | {injected} | {seen} | lost: {lost}".format(**line)
         terminalreporter.write_line(told + (f" | {line['times']} times" if line["times"] > 1 else ""))
     if path := os.environ.get(REPORT):
-        Path(path).write_text(json.dumps(lines, indent=2) + "\n", encoding="utf-8")
+        skipped = sorted({_skipped(found) for found in terminalreporter.stats.get("skipped", [])})
+        kept = json.dumps({"faults": lines, "skipped": skipped}, indent=2)
+        Path(path).write_text(kept + "\n", encoding="utf-8")
+
+
+def _skipped(found: Any) -> tuple[str, str]:
+    """The test that was skipped, and why."""
+    reason = found.longrepr[2] if isinstance(found.longrepr, tuple) else str(found.longrepr)
+    return found.nodeid.rpartition("/")[2].partition("[")[0], reason.removeprefix("Skipped: ")
 
 
 def table(lines: Iterable[dict[str, str]]) -> list[dict[str, Any]]:

@@ -22,12 +22,17 @@ from fault_report import REPORT
 PROJECT = Path(__file__).parents[2]
 DOCUMENT = PROJECT / "docs" / "reliability.md"
 COPIED = ("pipelines", "sql", "seeds", "tests", "pyproject.toml", "dagster.yaml", "docs", "README.md")
+FAULT = ("fault", "injected", "seen", "lost")
 TESTS_FAILED = 1  # exit code of pytest; anything else above zero means that no test was run
 
 HEAD = """# Reliability
 
 What was broken on purpose, what a user sees of it, and what was lost. Written by `make reliability` from a
 run of `tests/faults`: every line is what a test has asserted on real processes and files; none is typed here.
+
+"""
+SKIPPED = """
+## Not run on the machine that wrote this
 
 """
 BROKEN = """
@@ -52,9 +57,9 @@ def main() -> int:
         if done.returncode:
             print("the suite of faults is red: nothing is written", file=sys.stderr)
             return 1
-        faults = json.loads(kept.read_text(encoding="utf-8"))
+        seen = json.loads(kept.read_text(encoding="utf-8"))
         outcomes = [(found, broken(found, Path(folder) / str(number))) for number, found in enumerate(BREAKS)]
-    DOCUMENT.write_text(document(faults, outcomes), encoding="utf-8")
+    DOCUMENT.write_text(document(seen["faults"], seen["skipped"], outcomes), encoding="utf-8")
     green = [found.guard for found, is_red in outcomes if not is_red]
     for guard in green:
         print(f"no test notices that this is broken: {guard}", file=sys.stderr)
@@ -84,12 +89,15 @@ def broken(found: Break, copy: Path) -> bool:
     return done.returncode == TESTS_FAILED
 
 
-def document(faults: list[dict[str, Any]], outcomes: list[tuple[Break, bool]]) -> str:
+def document(
+    faults: list[dict[str, Any]], skipped: list[tuple[str, str]], outcomes: list[tuple[Break, bool]]
+) -> str:
     """The document as Markdown."""
     seen = (
-        (line["fault"], line["injected"], line["seen"], line["lost"], line["test"].replace(".py::", " "))
+        (*(line[name] for name in FAULT), str(line["times"]), line["test"].replace(".py::", " "))
         for line in faults
     )
+    left_out = [(test.replace(".py::", " "), reason) for test, reason in skipped]
     breaks = (
         (
             found.guard,
@@ -101,7 +109,8 @@ def document(faults: list[dict[str, Any]], outcomes: list[tuple[Break, bool]]) -
     )
     return (
         HEAD
-        + rows(("fault", "injected how", "seen what", "lost what", "test"), seen)
+        + rows(("fault", "injected how", "seen what", "lost what", "times", "test"), seen)
+        + (SKIPPED + rows(("test", "why"), left_out) if left_out else "")
         + BROKEN
         + rows(("guard", "broken how", "test", "seen"), breaks)
     )
