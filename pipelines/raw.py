@@ -46,7 +46,9 @@ from pipelines.warehouse import ArrowFrame
 REFERENCE_SOURCE = "seeds"
 SHARED_BY_PARSERS = (contracts, corrections, decode, outcomes, run_context, seed_shapes, seeds, source)
 INSTANT = pl.Datetime("us", "UTC")
-UNREAD = "unread"  # stands in the place of a parser's version where none has read the bytes
+# Stand in the place of a parser's version where none has read the bytes.
+UNREAD = "unread"
+GONE = "gone"
 KEY_DDL = "source varchar not null, snapshot_id varchar not null, row_number bigint not null"
 OWN_TABLES = {
     "run": "as_of timestamptz not null",
@@ -163,7 +165,8 @@ def load(
     """Bring raw up to what is stored, inside the caller's transaction; returns what was loaded now.
 
     The bytes of a payload are verified when it is loaded. Of one that is loaded already, the sidecar is read
-    again and each file must be there and not be empty: one that fails this is taken out and told as damaged.
+    again and each file must be there and not be empty: one that fails this is taken out and told as damaged,
+    and so is one of which nothing is left in the store.
     """
     _ensure_tables(connection)
     sources = {**source.all_sources(), **fact_sources}
@@ -191,6 +194,13 @@ def load(
     for loaded in results:
         _replace_snapshot(connection, loaded, UNREAD)
         progress(loaded)
+    stored = {(found.source, found.snapshot_id) for found in (*sidecars, *unreadable)}
+    for key in sorted(key for key in have.keys() - stored if have[key] != GONE):
+        # Told until it is copied back, or all is made anew: a day that is lost must not go unseen.
+        lost = Unreadable(*key, f"{store.root.joinpath(*key)}: is gone")
+        results.append(Loaded(lost, "damaged", lost.reason, None))
+        _replace_snapshot(connection, results[-1], GONE)
+        progress(results[-1])
     for sidecar in sidecars:
         if sidecar.source == REFERENCE_SOURCE:
             continue

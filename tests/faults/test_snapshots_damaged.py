@@ -154,9 +154,30 @@ def test_a_damaged_payload_is_named_and_all_others_stand(before, tmp_path, repor
         assert [found[3:] for found in told if found[0].startswith(day)] == [(None,) * 4]
         assert day not in rows_by_day(home)
     assert sorted(path.name for path in (home.snapshots / SLUG).iterdir()) == left, "nothing is deleted"
-    seen = "its it is damaged, with file and reason; counts unknown" if notices else "as it was loaded"
+    seen = "damaged, with file and reason; counts unknown" if notices else "as it was loaded"
     when = "after it was loaded" if is_loaded else "before it is loaded"
     report("a damaged payload in the store", f"{damage}, {when}", seen, lost)
+
+
+def test_a_payload_of_which_nothing_is_left_is_told_until_it_is_copied_back(before, tmp_path, report):
+    whole, facts = before
+    home = Home(tmp_path / "home")
+    shutil.copytree(whole.root, home.root)
+    (folder,) = (home.snapshots / SLUG).glob(f"{DAYS[HURT]:%Y%m%d}*")
+    shutil.move(folder, tmp_path / "elsewhere")
+    day, stood = folder.name[:8], rows_by_day(whole)
+    for _ in range(2):  # the second load finds nothing new, and still says it
+        load(home, facts)
+        told = ask(home, f"select status, reason from raw.snapshot where snapshot_id = '{folder.name}'")
+        assert told == [("damaged", f"{folder}: is gone")]
+        assert rows_by_day(home) == {found: rows for found, rows in stood.items() if found != day}
+
+    shutil.move(tmp_path / "elsewhere", folder)
+    load(home, facts)
+    lost = [found for found in stood if rows_by_day(home).get(found) != stood[found]]
+    assert lost == []
+    seen = "damaged, with its place; every other day stands; whole again when it is back"
+    report("the folder of a payload is gone", "moved away, and copied back later", seen, lost)
 
 
 def test_the_tables_of_health_and_the_record_show_what_is_damaged(before, tmp_path, report):
