@@ -6,17 +6,18 @@ import re
 
 import pytest
 from faults.code_breaks import BREAKS, Break
-from faults.fault_report import FOLDER
+from faults.fault_report import FOLDERS
 
 from pipelines.home import PROJECT
 
 DOCUMENT = (PROJECT / "docs" / "reliability.md").read_text(encoding="utf-8")
 
 
-def test_the_document_names_every_test_of_the_suite_and_none_that_is_gone():
+def test_the_document_names_every_test_of_the_suites_and_none_that_is_gone():
     tests = {
         f"{path.stem} {name}"
-        for path in FOLDER.glob("test_*.py")
+        for folder in FOLDERS
+        for path in folder.glob("test_*.py")
         for name in re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
     }
     faults, _, breaks = DOCUMENT.partition("## The tests can fail")

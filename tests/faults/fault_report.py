@@ -1,8 +1,8 @@
-"""What the suite of faults has seen: a line for each fault, printed when a run ends and kept on request.
+"""What the suites of faults and of strangers saw: a line for each, printed when a run ends, kept on request.
 
 Belongs here: taking down what a test saw, and the table of it. Does not belong here: any fault (the tests
-beside this) and the document (`reliability.py`). A test in this folder that passes and takes nothing down has
-shown nothing, and fails.
+beside this and in `tests/strangers`) and the document (`reliability.py`). A test there that passes and takes
+nothing down has shown nothing, and fails.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-FOLDER = Path(__file__).parent
+# What breaks by itself, and what comes from outside.
+FOLDERS = (Path(__file__).parent, Path(__file__).parents[1] / "strangers")
 COLUMNS = ("test", "fault", "injected", "seen", "lost")
 # Where the lines are written as JSON, for `make reliability`.
 REPORT = "TOKENYIELD_FAULT_REPORT"
@@ -44,9 +45,9 @@ def report(request: pytest.FixtureRequest) -> Report:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
-    """Fail a test of this folder that passed and took nothing down."""
+    """Fail a test of these folders that passed and took nothing down."""
     outcome = yield
-    of_faults = pyfuncitem.path.parent == FOLDER
+    of_faults = pyfuncitem.path.parent in FOLDERS
     if of_faults and not any(name == "fault" for name, _ in pyfuncitem.user_properties):
         pytest.fail("this test of a fault has taken nothing down: call report(...) at its end")
     return outcome

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,15 @@ from fault_report import REPORT
 PROJECT = Path(__file__).parents[2]
 DOCUMENT = PROJECT / "docs" / "reliability.md"
 COPIED = ("pipelines", "sql", "seeds", "tests", "pyproject.toml", "dagster.yaml", "docs", "README.md")
+SUITES = ("tests/faults", "tests/strangers")
 FAULT = ("fault", "injected", "seen", "lost")
 TESTS_FAILED = 1  # exit code of pytest; anything else above zero means that no test was run
 
 HEAD = """# Reliability
 
 What was broken on purpose, what a user sees of it, and what was lost. Written by `make reliability` from a
-run of `tests/faults`: every line is what a test has asserted on real processes and files; none is typed here.
+run of `tests/faults` and `tests/strangers`: every line is what a test has asserted on real processes and
+files; none is typed here.
 
 """
 SKIPPED = """
@@ -49,7 +52,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         kept = Path(folder) / "faults.json"
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", "tests/faults"],
+            [sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", *SUITES],
             cwd=PROJECT,
             env={**os.environ, REPORT: str(kept)},
             check=False,
@@ -58,7 +61,9 @@ def main() -> int:
             print("the suite of faults is red: nothing is written", file=sys.stderr)
             return 1
         seen = json.loads(kept.read_text(encoding="utf-8"))
-        outcomes = [(found, broken(found, Path(folder) / str(number))) for number, found in enumerate(BREAKS)]
+        copies = [Path(folder) / str(number) for number in range(len(BREAKS))]
+        with ThreadPoolExecutor(2) as two:
+            outcomes = list(zip(BREAKS, two.map(broken, BREAKS, copies), strict=True))
     DOCUMENT.write_text(document(seen["faults"], seen["skipped"], outcomes), encoding="utf-8")
     green = [found.guard for found, is_red in outcomes if not is_red]
     for guard in green:

@@ -90,12 +90,12 @@ def ended(found: subprocess.Popen[str]) -> tuple[int, str]:
     return found.returncode, told
 
 
-def command(home: Home, *words: str) -> subprocess.CompletedProcess[str]:
-    """The whole `tokenyield` command on a home."""
+def command(home: Home, *words: str, project: Path = PROJECT) -> subprocess.CompletedProcess[str]:
+    """The whole `tokenyield` command on a home, of this project or of a copy of it."""
     return subprocess.run(
         [sys.executable, "-m", "pipelines.cli", *words],
-        cwd=PROJECT,
-        env={**os.environ, "TOKENYIELD_HOME": str(home.root)},
+        cwd=project,
+        env={**os.environ, "PYTHONPATH": str(project), "TOKENYIELD_HOME": str(home.root)},
         capture_output=True,
         text=True,
         check=False,

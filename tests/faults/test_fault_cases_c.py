@@ -41,9 +41,9 @@ def test_c05_of_two_prices_of_one_moment_the_latest_recorded_stands_each_time(
     ]
     world(tmp_path, [*prices, *points], marts=[COSTS])
     answers = set()
-    for _ in range(10):
-        with Warehouse(Home(tmp_path).warehouse).write() as connection:
-            connection.execute("set threads = 8")
+    with Warehouse(Home(tmp_path).warehouse).write() as connection:
+        connection.execute("set threads = 8")
+        for _ in range(10):
             for name in ("core.price_interval", "core.price_segment", COSTS):
                 connection.execute(f"create or replace table {name} as {run.models()[name].sql}")
             answers |= set(

@@ -9,6 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 import small_home
+from faults.few_seeds import small_project
 from price_world import AS_OF, days, quote, world
 from small_home import Fingerprints
 
@@ -68,7 +69,7 @@ def test_a_rebuild_that_fails_leaves_the_warehouse_that_is_there(good, home, rep
 @pytest.mark.slow
 def test_the_command_rebuilds_and_publishes(tmp_path, report):
     home = Home(tmp_path / "home")
-    done = small_home.command(home, "rebuild")
+    done = small_home.command(home, "rebuild", project=small_project(tmp_path / "project"))
     assert done.returncode == 0, done.stderr
     assert f"rebuilt  {len(run.models())} tables from the snapshots alone" in done.stderr
     assert "published  " in done.stderr

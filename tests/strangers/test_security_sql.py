@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from fault_report import Report
+from faults.fault_report import Report
 
 from pipelines.home import PROJECT
 

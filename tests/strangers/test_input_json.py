@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from fault_report import Report
+from faults.fault_report import Report
 from test_fuzz_sources import TOKEN, answer
 from test_sources import SOURCES, fixture_snapshot
 

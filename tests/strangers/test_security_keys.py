@@ -18,7 +18,7 @@ from urllib.parse import quote, quote_plus
 
 import duckdb
 import pytest
-from fault_report import Report
+from faults.fault_report import Report
 from faults.few_seeds import small_project
 from misbehaving_server import MisbehavingServer
 

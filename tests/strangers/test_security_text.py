@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 
 import pytest
 from conftest import build_home
-from fault_report import Report
+from faults.fault_report import Report
 from test_cli import tokenyield
 
 from pipelines import run

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fault_report import Report
+from faults.fault_report import Report
 from test_bundles import entry, write, write_tar
 
 from pipelines import decode

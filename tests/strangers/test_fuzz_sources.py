@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fault_report import Report
+from faults.fault_report import Report
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from test_sources import SOURCES, fixture_snapshot
