@@ -115,7 +115,7 @@ BREAKS: tuple[Break, ...] = (
         "pipelines/watch.py",
         '_judged("the published copy is as of", as_of, limit, now)',
         "None",
-        "tests/faults/test_watching_age.py::test_age_is_told_with_its_moment",
+        "tests/faults/test_watching_status.py::test_age_is_told_with_its_moment",
     ),
     Break(
         "an answer that repeats the key is refused",

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from price_list import SLUG, price_list
 
-from pipelines import answers, raw, run, sql_build, sql_models
+from pipelines import raw, run, sql_build, sql_models
 from pipelines.home import SEEDS, Home
 from pipelines.snapshots import SnapshotStore
 from pipelines.source import Part, Source
@@ -240,21 +240,3 @@ def test_a_damaged_seed_is_stored_anew_from_its_file(before, tmp_path, report):
         len(SnapshotStore(home.snapshots).sidecars("seeds")) == len(newest) + 1
     )  # one is read, and one is not
     report("a damaged seed in the store", "one without bytes, one without a sidecar", "stored anew", lost)
-
-
-def test_status_names_every_damaged_file(embedded_home, tmp_path, capsys, report):
-    home = Home(tmp_path / "home")
-    shutil.copytree(embedded_home.root, home.root, symlinks=True)
-    store = SnapshotStore(home.snapshots)
-    hurt = [store.sidecars("seeds")[0], store.sidecars("list_prices")[0]]
-    for sidecar in hurt:
-        (home.snapshots / sidecar.source / sidecar.snapshot_id / SIDECAR).write_bytes(b"")
-    answers.print_status(home, "csv")
-    told = capsys.readouterr().err
-    named = [line for line in told.splitlines() if line.startswith("damaged in the store: ")]
-    lost = [found.source for found in hurt if not any(found.snapshot_id in line for line in named)]
-    assert (len(named), lost) == (2, [])
-    assert "payloads stored since" not in told
-    report(
-        "damaged sidecars of a seed and of a payload", "emptied after the build", "`status` names both", lost
-    )

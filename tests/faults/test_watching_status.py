@@ -1,4 +1,4 @@
-"""`status --max-age` tells that nothing moves any more, whatever it is that has died."""
+"""`status` names what is damaged; with `--max-age` it tells that nothing moves any more."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines import watch
+from pipelines import answers, sidecar, watch
 from pipelines.home import PROJECT, Home
 from pipelines.snapshots import SnapshotStore
 from pipelines.source import Part
@@ -140,3 +140,21 @@ def test_an_as_of_that_makes_no_sense_is_refused(tmp_path, report, as_of):
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "home").exists()
     report("a build as of a moment that cannot be", as_of, "refused, exit code 2; nothing written", [])
+
+
+def test_status_names_every_damaged_file(embedded_home, tmp_path, capsys, report):
+    home = Home(tmp_path / "home")
+    shutil.copytree(embedded_home.root, home.root, symlinks=True)
+    store = SnapshotStore(home.snapshots)
+    hurt = [store.sidecars("seeds")[0], store.sidecars("list_prices")[0]]
+    for found in hurt:
+        (home.snapshots / found.source / found.snapshot_id / sidecar.FILE).write_bytes(b"")
+    answers.print_status(home, "csv")
+    told = capsys.readouterr().err
+    named = [line for line in told.splitlines() if line.startswith("damaged in the store: ")]
+    lost = [found.source for found in hurt if not any(found.snapshot_id in line for line in named)]
+    assert (len(named), lost) == (2, [])
+    assert "payloads stored since" not in told
+    report(
+        "damaged sidecars of a seed and of a payload", "emptied after the build", "`status` names both", lost
+    )

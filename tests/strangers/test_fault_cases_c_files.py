@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from bench_world import correction
-from fault_report import Report
+from faults.fault_report import Report
 from price_world import days, quote, world
 from test_publish import READS, small  # noqa: F401  (a fixture)
 from test_raw import fingerprints

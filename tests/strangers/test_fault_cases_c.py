@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from bench_world import INDEX, SERIES, point
-from fault_report import Report
+from faults.fault_report import Report
 from price_world import Query, published, quote, world
 
 from pipelines import run

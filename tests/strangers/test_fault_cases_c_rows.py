@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 import pytest
 from bench_world import point, priced
-from fault_report import Report
+from faults.fault_report import Report
 from misbehaving_server import MisbehavingServer
 from price_world import _needed as needed
 from price_world import world
