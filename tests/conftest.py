@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 # The suite of faults tells what it saw; its hooks count from here alone.
-from faults.fault_report import pytest_pyfunc_call, pytest_terminal_summary, report  # noqa: F401
+from faults.fault_report import FOLDERS, pytest_pyfunc_call, pytest_terminal_summary, report  # noqa: F401
 
 from pipelines import ingest, run
 from pipelines.home import PROJECT, Home
@@ -23,17 +23,19 @@ from pipelines.source import all_sources
 AS_OF = datetime(2026, 11, 30, 12, tzinfo=UTC)
 SHARED_DATA = Path(os.environ.get("TOKENYIELD_SHARED_DATA") or PROJECT.parent / "shared" / "data")
 
+FAULTS, _ = FOLDERS
+
 Query = Callable[..., list[tuple[Any, ...]]]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The home of real files takes more than a minute to build: whoever asks for it is slow."""
+    """The home of real files takes more than a minute to build, that of all faults four: slow."""
     for item in items:
         names = {
             *getattr(item, "fixturenames", ()),
             *getattr(item, "callspec", item).__dict__.get("_idlist", ()),
         }
-        if names & {"imported", "imported_home"}:
+        if names & {"imported", "imported_home"} or item.path.parent == FAULTS:
             item.add_marker(pytest.mark.slow)
 
 

@@ -22,6 +22,8 @@ from pipelines import run
 from pipelines.home import PROJECT, Home
 from pipelines.warehouse import Warehouse
 
+pytestmark = pytest.mark.slow
+
 COSTS = "mart.cost_per_million_tokens"
 
 # C-05: of two prices of one chip and day the latest that was recorded, at every evaluation

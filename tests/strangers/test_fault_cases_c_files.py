@@ -37,6 +37,8 @@ WRITES = """
 import sys, time
 from pathlib import Path
 from pipelines.warehouse import Warehouse
+
+pytestmark = pytest.mark.slow
 with Warehouse(Path(sys.argv[1]), wait_seconds=20).write() as connection:
     connection.execute("create table if not exists part (day varchar, n integer)")
     connection.execute("insert into part select ?, range from range(1000)", [sys.argv[2]])

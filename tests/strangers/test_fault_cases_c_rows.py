@@ -38,6 +38,8 @@ from pipelines.source import (
 )
 from pipelines.warehouse import Warehouse
 
+pytestmark = pytest.mark.slow
+
 AS_OF = datetime(2026, 11, 30, 12, tzinfo=UTC)
 
 

@@ -35,6 +35,8 @@ from pipelines.seed_shapes import REFERENCE
 from pipelines.seeds import SeedError, fact_files, fact_rows, read_reference
 from pipelines.source import Part, Snapshot, Source, SourceError, read
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = int(os.environ.get("TOKENYIELD_FUZZ_EXAMPLES", "40"))
 QUICK = settings(
     max_examples=EXAMPLES,

@@ -23,6 +23,8 @@ from pipelines.home import PROJECT, Home
 from pipelines.snapshots import SnapshotStore
 from pipelines.source import Part
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = {
     "script": "<script>alert(1)</script>",
     "attribute": '" onmouseover="alert(2)',
