@@ -34,6 +34,7 @@ DOCUMENTS = [PROJECT / "README.md", GUIDE, *sorted((PROJECT / "docs").glob("*.md
 NOT_RUN = {
     "make run": "installs; the embedded home is built by the same steps",
     "make test": "runs this very test",
+    "make reliability": "runs suites that .ci/run runs",
     "make check": "a step of .ci/run, on the whole project",
     "make dev": "serves until it is stopped",
     "TOKENYIELD_CRON_MODEL=*/10 * * * * make dev": "serves until it is stopped",

@@ -10,17 +10,20 @@ from faults.fault_report import FOLDERS
 
 from pipelines.home import PROJECT
 
-DOCUMENT = (PROJECT / "docs" / "reliability.md").read_text(encoding="utf-8")
+
+@pytest.fixture(scope="module")
+def document() -> str:
+    return (PROJECT / "docs" / "reliability.md").read_text(encoding="utf-8")
 
 
-def test_the_document_names_every_test_of_the_suites_and_none_that_is_gone():
+def test_the_document_names_every_test_of_the_suites_and_none_that_is_gone(document):
     tests = {
         f"{path.stem} {name}"
         for folder in FOLDERS
         for path in folder.glob("test_*.py")
         for name in re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
     }
-    faults, _, breaks = DOCUMENT.partition("## The tests can fail")
+    faults, _, breaks = document.partition("## The tests can fail")
     told = set(re.findall(r"\| (test_\w+ test_\w+) \|", faults))
     assert told == tests, "run `make reliability`"
     assert breaks.count("| red |") == len(BREAKS) >= 10
@@ -29,8 +32,8 @@ def test_the_document_names_every_test_of_the_suites_and_none_that_is_gone():
         assert f"| {found.guard} |" in breaks, "run `make reliability`"
 
 
-def test_nothing_is_lost_by_any_fault():
-    table = DOCUMENT.partition("| --- |")[2].partition("\n\n")[0].splitlines()[1:]
+def test_nothing_is_lost_by_any_fault(document):
+    table = document.partition("| --- |")[2].partition("\n\n")[0].splitlines()[1:]
     lost = {re.split(r" (?<!\\)\| ", line)[3] for line in table if line.startswith("| ")}
     assert lost == {"nothing"}
 

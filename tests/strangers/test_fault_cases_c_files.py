@@ -29,6 +29,8 @@ from pipelines.snapshots import SnapshotStore
 from pipelines.source import all_sources
 from pipelines.warehouse import Warehouse
 
+pytestmark = pytest.mark.slow
+
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 # C-01: two writers at once, and a reader beside them
@@ -37,8 +39,6 @@ WRITES = """
 import sys, time
 from pathlib import Path
 from pipelines.warehouse import Warehouse
-
-pytestmark = pytest.mark.slow
 with Warehouse(Path(sys.argv[1]), wait_seconds=20).write() as connection:
     connection.execute("create table if not exists part (day varchar, n integer)")
     connection.execute("insert into part select ?, range from range(1000)", [sys.argv[2]])
