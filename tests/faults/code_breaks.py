@@ -60,13 +60,6 @@ BREAKS: tuple[Break, ...] = (
         f"{MIDNIGHT}test_what_a_killed_process_left_half_stored_is_removed_and_nothing_else",
     ),
     Break(
-        "a run removes what a killed one left half stored",
-        "pipelines/run.py",
-        "    leftovers.remove(unfinished_folders(home.snapshots))\n",
-        "",
-        f"{KILLED}[recording]",
-    ),
-    Break(
         "the pointer to the published copy moves by a rename",
         "pipelines/publish.py",
         "    _point(root, version)\n",
