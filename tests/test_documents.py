@@ -34,6 +34,7 @@ DOCUMENTS = [PROJECT / "README.md", GUIDE, *sorted((PROJECT / "docs").glob("*.md
 NOT_RUN = {
     "make run": "installs; the embedded home is built by the same steps",
     "make test": "runs this very test",
+    ".venv/bin/tokenyield status --max-age 26h": "old homes are told, by tests/faults/test_watching_status.py",
     "make reliability": "runs suites that .ci/run runs",
     "make check": "a step of .ci/run, on the whole project",
     "make dev": "serves until it is stopped",
@@ -66,7 +67,7 @@ WORDED = {
     "price max_anomaly_share": "more than {0:.0%} of what should be",
     "price min_anomalies": "(and at least {0:.0f})",
     "price min_accepted_share_of_usual": "brings less than {0:.0%} of the median",
-    "price usual_payloads": "of the {0:.0f} payloads before it",
+    "price usual_payloads": "of the {0:.0f} payloads stored before it",
     "price min_usual_payloads": "(of at least {0:.0f}, and",
     "price min_usual_accepted": "and {0:.0f} prices)",
     "price max_usd_without_band": "else {0:.0f} USD",

@@ -39,7 +39,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = tmp_path_factory.mktemp("newcomer") / "project"
     for folder in ("pipelines", "sql", "seeds", "tests/fixtures"):
         shutil.copytree(PROJECT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    for file in ("pyproject.toml", "dagster.yaml", "tests/conftest.py", "tests/test_sources.py"):
+    (copy / "tests" / "faults").mkdir()
+    shared = ("tests/conftest.py", "tests/test_sources.py", "tests/faults/fault_report.py")
+    for file in ("pyproject.toml", "dagster.yaml", *shared):
         shutil.copyfile(PROJECT / file, copy / file)
     for name, text in FILES.items():
         (copy / name).parent.mkdir(exist_ok=True)
