@@ -34,7 +34,7 @@ DOCUMENTS = [PROJECT / "README.md", GUIDE, *sorted((PROJECT / "docs").glob("*.md
 NOT_RUN = {
     "make run": "installs; the embedded home is built by the same steps",
     "make test": "runs this very test",
-    ".venv/bin/tokenyield status --max-age 26h": "old homes are told, by tests/faults/test_watching_status.py",
+    ".venv/bin/tokenyield status --max-age 26h": "tests/faults/test_watching_status.py",
     "make reliability": "runs suites that .ci/run runs",
     "make check": "a step of .ci/run, on the whole project",
     "make dev": "serves until it is stopped",
