@@ -26,6 +26,8 @@ from pipelines.home import PROJECT, Home
 from pipelines.publish import publish
 from pipelines.warehouse import Warehouse
 
+pytestmark = pytest.mark.slow  # a warehouse for nearly every test
+
 CHECKS = Path(run.__file__).parents[1] / "sql" / "checks"
 EXPECTED = CHECKS / "correction_expects_what_is_stated.sql"
 PLAUSIBLE = CHECKS / "corrected_figure_is_plausible.sql"

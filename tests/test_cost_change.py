@@ -17,6 +17,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from price_world import Query, Row, moment, published, quote, world
 
+pytestmark = pytest.mark.slow  # a warehouse for nearly every test
+
 SOME = pytest.approx
 
 
