@@ -49,7 +49,8 @@ def ahead_of_the_clock(loaded: Iterable[Loaded], now: datetime) -> list[str]:
         "a clock is wrong, or was; it counts from then on unless you move its folder out of snapshots/ and "
         "build from nothing (docs/operations.md)"
         for found in loaded
-        if found.sidecar.recorded_at > now
+        # Of a damaged one nobody knows when it was stored; that it is damaged is told beside this.
+        if found.sidecar.recorded_at is not None and found.sidecar.recorded_at > now
     ]
 
 
